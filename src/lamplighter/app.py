@@ -1,0 +1,348 @@
+"""The composition root: builds every object from a workspace, and offers each command as one function."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from lamplighter.config.settings import Settings, find_basics, read_settings
+from lamplighter.config.workspace import DEMO_ACCOUNT, SAMPLE, NewWorkspace, find_workspace, make_workspace
+from lamplighter.engine import ledger as ledger_tables
+from lamplighter.engine.job import Outcome, RunReport
+from lamplighter.engine.ledger import Ledger, RunRow
+from lamplighter.engine.lock import is_held
+from lamplighter.engine.lock import read_owner as read_owner_record
+from lamplighter.engine.reconcile import see_as_ended
+from lamplighter.engine.supervisor import Run, Say, Supervisor, log_file
+from lamplighter.errors import InputError, UsageError
+from lamplighter.featurepost import brandstate, generate, index
+from lamplighter.featurepost.brandstate import BrandStates
+from lamplighter.featurepost.catalog import CATALOG_FILE, Brand, read_catalog
+from lamplighter.featurepost.generate import Generator, Plan, StockLevel, read_level
+from lamplighter.featurepost.index import Index
+from lamplighter.featurepost.stock import Place, Stock
+from lamplighter.host.clock import Clock, SystemClock
+from lamplighter.host.database import Database, Migration, open_database, open_database_to_read
+from lamplighter.host.files import current_user, make_folder, read_capped, read_owner
+from lamplighter.publish import journal, post
+from lamplighter.publish.folder import FolderPublisher
+from lamplighter.publish.journal import Entry, Journal, State
+from lamplighter.publish.post import Poster, PostPlan
+from lamplighter.publish.publisher import lint_post
+from lamplighter.schedule.cadence import next_slot
+
+DATABASE_FILE = "lamplighter.db"
+MIGRATIONS: tuple[Migration, ...] = (
+    *ledger_tables.MIGRATIONS,
+    *index.MIGRATIONS,
+    *brandstate.MIGRATIONS,
+    *journal.MIGRATIONS,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """Where a command works and by which clock; `say` takes its progress, a line at a time."""
+
+    folder: Path
+    clock: Clock
+    say: Say
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a workspace consists of once its settings are read and its database is open."""
+
+    settings: Settings
+    ledger: Ledger
+    stock: Stock
+    index: Index
+    states: BrandStates
+    journal: Journal
+
+    def read_brands(self) -> tuple[Brand, ...]:
+        """Return the catalog; raises ConfigError."""
+        return read_catalog(self.settings.workspace_dir / CATALOG_FILE)
+
+
+def open_workspace(workspace: str | None, say: Say) -> Workspace:
+    """Return the workspace a command means: the named folder, or the nearest above the present one."""
+    named = Path(workspace).absolute() if workspace else None
+    if named is not None and not named.is_dir():
+        raise InputError(str(named), "there is no such folder", "lamplighter init makes a workspace")
+    folder = find_workspace(Path.cwd() if named is None else named)
+    return Workspace(folder=folder.resolve(), clock=SystemClock(), say=say)
+
+
+def init(folder: Path, shops: tuple[str, ...]) -> NewWorkspace:
+    """Make a workspace; the function behind `lamplighter init`."""
+    if folder.exists():
+        refuse_other_user(folder)
+    return make_workspace(folder.absolute(), shops)
+
+
+def run_generate(workspace: Workspace, *, force: bool = False, brand: str = "") -> RunReport:
+    """Fill the stock; the function behind `lamplighter generate`."""
+
+    def work(parts: Parts, run: Run) -> RunReport:
+        with _generator(parts, workspace.clock, brand) as generator:
+            return generator.work(run, force=force)
+
+    return _supervise(workspace, generate.JOB, work)
+
+
+def plan_generate(workspace: Workspace, *, force: bool = False, brand: str = "") -> Plan:
+    """Return what `run_generate` would do; writes nothing."""
+    with reading(workspace) as parts, _generator(parts, workspace.clock, brand) as generator:
+        return generator.plan(force=force)
+
+
+def run_post(workspace: Workspace, *, feature_id: str = "", force: bool = False) -> RunReport:
+    """Publish the oldest ready feature for today's slot; the function behind `lamplighter post`."""
+    return _supervise(
+        workspace,
+        post.JOB,
+        lambda parts, run: _poster(parts, workspace.clock).work(run, feature_id=feature_id, force=force),
+    )
+
+
+def plan_post(workspace: Workspace, *, feature_id: str = "", force: bool = False) -> tuple[PostPlan, tuple[str, ...]]:
+    """Return what `run_post` would do and the exact calls it would make; writes nothing."""
+    with reading(workspace) as parts:
+        plan = _poster(parts, workspace.clock).plan(feature_id=feature_id, force=force)
+        calls = _publisher(parts.settings, workspace.clock).describe(plan.post) if plan.post else ()
+        return plan, calls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoResult:
+    """What the demo did: the folder, whether it made it, and the report of each run in order."""
+
+    folder: Path
+    new: bool
+    generated: tuple[RunReport, ...]
+    posted: RunReport
+
+
+def demo(
+    folder: Path,
+    clock: Clock,
+    say: Say,
+    *,
+    make: Callable[[Path, tuple[str, ...]], NewWorkspace] = init,
+    fill: Callable[[Workspace], RunReport] = run_generate,
+    publish: Callable[[Workspace], RunReport] = run_post,
+) -> DemoResult:
+    """Show the main job with the sample brands: init when there is nothing, generate until full, post."""
+    folder = folder.absolute()
+    new = not (folder / "lamplighter.toml").exists()
+    if new:
+        make(folder, (SAMPLE,))
+    elif find_basics(folder)[1] != DEMO_ACCOUNT:
+        raise InputError(
+            str(folder), "this is a workspace of your own, not a demo", "give the demo a folder of its own"
+        )
+    workspace = Workspace(folder=folder.resolve(), clock=clock, say=say)
+    generated = [fill(workspace)]
+    while generated[-1].outcome in {Outcome.PRODUCED, Outcome.PARTIAL} and len(generated) < 3:
+        report = fill(workspace)
+        if report.outcome is Outcome.NOTHING_NEEDED:
+            break
+        generated.append(report)
+    return DemoResult(folder=folder, new=new, generated=tuple(generated), posted=publish(workspace))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What `lamplighter status` shows: stock, today's post and the next slot, last runs, lock holders, skips."""
+
+    level: StockLevel
+    drafts: int
+    held: int
+    posted_today: Entry | None
+    next_post_at: datetime | None
+    runs: tuple[RunRow, ...]
+    holders: tuple[str, ...]
+    skipped: tuple[str, ...]
+
+
+def read_status(workspace: Workspace) -> Status:
+    """Return how things stand; writes nothing."""
+    now = workspace.clock.now()
+    with reading(workspace) as parts:
+        settings = parts.settings
+        at, zone = settings.post.at, settings.post.zone
+        today = parts.journal.of_day(f"{now.astimezone(zone):%Y-%m-%d}")
+        coming = next_slot(now, (at,) if at else (), zone)
+        skips = [(brand.slug, parts.states.read(brand.slug, now=now)) for brand in parts.read_brands()]
+        return Status(
+            level=read_level(parts.stock, settings.generate.target),
+            drafts=len(parts.stock.items(Place.DRAFT)),
+            held=len(parts.stock.items(Place.HELD)),
+            posted_today=today[0] if today else None,
+            next_post_at=coming.due_at.astimezone(zone) if coming else None,
+            runs=tuple(_seen(run) for job in (generate.JOB, post.JOB) for run in parts.ledger.latest(job=job, limit=1)),
+            holders=tuple(_describe_holders(settings.state_dir)),
+            skipped=tuple(
+                f"{slug} until {state.skip_until:%Y-%m-%d %H:%M} UTC: {state.skip_reason}"
+                for slug, state in skips
+                if state.skip_until is not None
+            ),
+        )
+
+
+def read_runs(workspace: Workspace, *, job: str, limit: int) -> tuple[RunRow, ...]:
+    """Return the newest runs; one whose process is gone is shown as killed before the next run writes it."""
+    with reading(workspace) as parts:
+        return tuple(_seen(run) for run in parts.ledger.latest(job=job, limit=limit))
+
+
+def find_run(workspace: Workspace, number: int) -> RunRow:
+    """Return one run; raises InputError."""
+    with reading(workspace) as parts:
+        return _seen(parts.ledger.find(number))
+
+
+def read_log(workspace: Workspace, number: int) -> tuple[str, ...]:
+    """Return the log of a run, none when it never wrote a line; raises InputError."""
+    with reading(workspace) as parts:
+        run = parts.ledger.find(number)
+        file = log_file(parts.settings.state_dir, run.job, number)
+        return tuple(read_capped(file, limit=50_000_000, what="log").decode("utf-8", "replace").splitlines())
+
+
+def refuse_posting(parts: Parts, feature_id: str) -> None:
+    """Raise InputError when a feature is just going out."""
+    entry = parts.journal.find(feature_id)
+    if entry is not None and entry.state is State.POSTING:
+        raise InputError(f"feature {feature_id}", f"it is going out for {entry.slot}", "lamplighter post settles it")
+
+
+def _seen(run: RunRow) -> RunRow:
+    return replace(run, report=see_as_ended(run))
+
+
+def _describe_holders(state_dir: Path) -> Iterator[str]:
+    for job in (generate.JOB, post.JOB):
+        folder = state_dir / "locks" / job
+        if is_held(folder):
+            owner = read_owner_record(folder)
+            yield f"{job}: {owner.describe() if owner else 'held'}"
+
+
+@contextlib.contextmanager
+def reading(workspace: Workspace) -> Iterator[Parts]:
+    """Open a workspace to look only: nothing on disk changes, a missing database reads as an empty one."""
+    settings = read_settings(workspace.folder)
+    with open_database_to_read(settings.state_dir / DATABASE_FILE, MIGRATIONS) as database:
+        yield _assemble(settings, database, workspace.clock)
+
+
+@contextlib.contextmanager
+def writing(workspace: Workspace) -> Iterator[Parts]:
+    """Open a workspace to change it, as its owner only."""
+    refuse_other_user(workspace.folder)
+    settings = read_settings(workspace.folder)
+    with _open_to_write(settings.state_dir) as database:
+        yield _assemble(settings, database, workspace.clock)
+
+
+def refuse_other_user(folder: Path) -> None:
+    """Raise UsageError unless this process acts as the owner of the folder, root included."""
+    owner, user = read_owner(folder), current_user()
+    if owner != user:
+        raise UsageError(str(folder), f"it belongs to user {owner}, and this is user {user}", "run it as its owner")
+
+
+def _supervise(workspace: Workspace, job: str, work: Callable[[Parts, Run], RunReport]) -> RunReport:
+    """Run work with a row from before the settings are read, so that broken settings are a recorded failure too."""
+    refuse_other_user(workspace.folder)
+    state_dir, account = find_basics(workspace.folder)
+    with _open_to_write(state_dir) as database:
+        supervisor = Supervisor(
+            ledger=Ledger(database, workspace.clock, account),
+            state_dir=state_dir,
+            clock=workspace.clock,
+            say=workspace.say,
+        )
+
+        def work_with_parts(run: Run) -> RunReport:
+            return work(_assemble(read_settings(workspace.folder), database, workspace.clock), run)
+
+        return supervisor.run(job, work_with_parts, command=f"lamplighter {job}")
+
+
+def _open_to_write(state_dir: Path) -> Database:
+    make_folder(state_dir, mode=0o700)
+    return open_database(state_dir / DATABASE_FILE, MIGRATIONS)
+
+
+def _assemble(settings: Settings, database: Database, clock: Clock) -> Parts:
+    features = Index(database, settings.account)
+    return Parts(
+        settings=settings,
+        ledger=Ledger(database, clock, settings.account),
+        stock=Stock(settings.workspace_dir / "content" / "sns", features),
+        index=features,
+        states=BrandStates(database, settings.account),
+        journal=Journal(database, clock, account=settings.account, channel=settings.publisher),
+    )
+
+
+@contextlib.contextmanager
+def _generator(parts: Parts, clock: Clock, brand: str) -> Iterator[Generator]:
+    """Build the generator; what draws and what fetches is loaded here, so that other commands start quickly."""
+    from lamplighter.featurepost.making import Maker, Workshop  # noqa: PLC0415
+    from lamplighter.featurepost.shop import open_shop  # noqa: PLC0415
+    from lamplighter.featurepost.slides.renderer import Renderer  # noqa: PLC0415
+    from lamplighter.featurepost.slides.template import find_template  # noqa: PLC0415
+    from lamplighter.featurepost.writer.template import TemplateWriter  # noqa: PLC0415
+    from lamplighter.host.http import Client  # noqa: PLC0415
+    from lamplighter.host.process import SystemRunner  # noqa: PLC0415
+
+    settings = parts.settings
+    brands = parts.read_brands()
+    chosen = tuple(entry for entry in brands if brand in {"", entry.slug})
+    if not chosen:
+        known = ", ".join(entry.slug for entry in brands)
+        raise InputError(f"brand {brand!r}", "it is not in the catalog", f"known are {known}")
+    with Client(contact=settings.contact, allowed_hosts=settings.shop.allowed_hosts, clock=clock) as client:
+        workshop = Workshop(
+            shop_for=lambda entry: open_shop(entry, settings.workspace_dir, lambda: client, clock, settings.shop),
+            template_for=lambda entry: find_template(entry.template, settings.workspace_dir / "templates"),
+            writer=TemplateWriter(),
+            renderer=Renderer(
+                runner=SystemRunner(), fonts_dir=settings.workspace_dir / "fonts", deadline=settings.slides_limit
+            ),
+            lint=lint_post,
+            clock=clock,
+            hold_for_review=settings.generate.review,
+        )
+        yield Generator(
+            brands=chosen,
+            stock=parts.stock,
+            index=parts.index,
+            states=parts.states,
+            maker=Maker(workshop, parts.stock, parts.index),
+            clock=clock,
+            settings=settings.generate,
+            named=bool(brand),
+        )
+
+
+def _poster(parts: Parts, clock: Clock) -> Poster:
+    return Poster(
+        stock=parts.stock,
+        journal=parts.journal,
+        publisher=_publisher(parts.settings, clock),
+        record_file=parts.settings.state_dir / f"{parts.settings.publisher}_posted.jsonl",
+        clock=clock,
+        settings=parts.settings.post,
+    )
+
+
+def _publisher(settings: Settings, clock: Clock) -> FolderPublisher:
+    return FolderPublisher(settings.workspace_dir / "outbox", clock)

@@ -1,0 +1,95 @@
+"""What a command prints: plain lines for a pipe, colour and a moving bar for a person, one JSON value for a program."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+
+Json = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
+_GOOD, _BAD, _SOFT = "32", "31", "2"
+
+
+class Console:
+    """The terminal, pipe or file that a command speaks to."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        """Speak JSON or lines; progress then goes to standard error, so that standard output is one value."""
+        self._as_json = as_json
+        self._person = sys.stdout.isatty() and not as_json
+
+    @property
+    def as_json(self) -> bool:
+        """Return whether a program is listening."""
+        return self._as_json
+
+    def line(self, text: str = "") -> None:
+        """Print one line for a person; nothing when a program is listening."""
+        if not self._as_json:
+            print(text, flush=True)
+
+    def good(self, text: str) -> None:
+        """Print a line that tells of success."""
+        self.line(self._coloured(text, _GOOD))
+
+    def bad(self, text: str) -> None:
+        """Print a line that tells of failure."""
+        self.line(self._coloured(text, _BAD))
+
+    def say(self, text: str) -> None:
+        """Print one line of progress."""
+        if self._as_json:
+            print(text, file=sys.stderr, flush=True)
+        else:
+            print(self._coloured(f"  {text}", _SOFT), flush=True)
+
+    def value(self, value: Json) -> None:
+        """Print one JSON value when a program is listening."""
+        if self._as_json:
+            print(json.dumps(value, ensure_ascii=False, indent=2), flush=True)
+
+    def table(self, rows: Sequence[Sequence[str]]) -> None:
+        """Print rows in columns."""
+        widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
+        for row in rows:
+            cells = [cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
+            self.line("  ".join(cells).rstrip())
+
+    @contextlib.contextmanager
+    def working(self, what: str) -> Iterator[None]:
+        """Show a person that long work goes on; lines said meanwhile scroll above the bar."""
+        if not self._person:
+            yield
+            return
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - for a person
+
+        columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TimeElapsedColumn())
+        with Progress(*columns, transient=True) as progress:
+            progress.add_task(what, total=None)
+            yield
+
+    def _coloured(self, text: str, code: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self._person else text
+
+
+def confirm(question: str) -> bool:
+    """Ask a person at a terminal; with nobody there the answer is no."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
+def print_error(text: str) -> None:
+    """Print one line on standard error."""
+    print(f"lamplighter: {text}", file=sys.stderr, flush=True)
+
+
+def _width(text: str) -> int:
+    """Return the columns a text takes in a terminal: East Asian wide letters take two."""
+    from unicodedata import combining, east_asian_width  # noqa: PLC0415 - 1 ms that most commands do not need
+
+    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in {"W", "F"} else 1 for letter in text)

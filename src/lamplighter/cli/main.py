@@ -1,0 +1,103 @@
+"""Builds the parser, calls the one function of a command, and turns expected errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from lamplighter import __version__
+from lamplighter.cli.command import Handler
+from lamplighter.cli.console import Console, print_error
+from lamplighter.errors import FailureClass, LamplighterError
+
+_DESCRIPTION = "Content, and any scheduled job, that keeps going out while nobody watches."
+_BUG_EXIT = 1
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that ends wrong usage with exit code 64."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and the way to help."""
+        print_error(f"{self.prog}: {message}; see {self.prog} --help")
+        raise SystemExit(FailureClass.USAGE.value)
+
+
+def build_parser() -> Parser:
+    """Return the parser of the whole command line."""
+    from lamplighter.cli import brands, making, runs, status, stock  # noqa: PLC0415 - `--version` needs none of them
+
+    parser = Parser(prog="lamplighter", description=_DESCRIPTION)
+    parser.add_argument("--version", action="version", version=f"lamplighter {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    shared = Parser(add_help=False)
+    shared.add_argument("--workspace", metavar="DIR", help="default: the nearest parent with lamplighter.toml")
+    shared.add_argument("--json", action="store_true", help="print one JSON value")
+    shared.add_argument("--debug", action="store_true", help="show tracebacks")
+
+    def add_to(
+        group: argparse._SubParsersAction[Parser], name: str, handler: Handler, text: str
+    ) -> argparse.ArgumentParser:
+        command = group.add_parser(name, help=text, description=text, parents=[shared], allow_abbrev=False)
+        command.set_defaults(handler=handler)
+        return command
+
+    def add(name: str, handler: Handler, text: str) -> argparse.ArgumentParser:
+        return add_to(commands, name, handler, text)
+
+    def add_group(name: str, text: str) -> Callable[[str, Handler, str], argparse.ArgumentParser]:
+        group = commands.add_parser(name, help=text, description=text)
+        members = group.add_subparsers(dest="subcommand", required=True, metavar="WHAT")
+        return lambda member, handler, words: add_to(members, member, handler, words)
+
+    making.add_commands(add)
+    status.add_commands(add)
+    stock.add_commands(add_group("stock", "the features: ready, held, drafts and posted"))
+    brands.add_commands(add_group("brands", "the catalog and its state"))
+    runs.add_commands(add_group("runs", "what ran and how it ended"))
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    arguments = build_parser().parse_args(argv)
+    try:
+        code: int = arguments.handler(arguments, Console(as_json=arguments.json))
+        sys.stdout.flush()
+    except LamplighterError as error:
+        return _tell_error(error, arguments)
+    except BrokenPipeError:
+        _close_output()
+        return 0
+    except KeyboardInterrupt:
+        print_error("interrupted")
+        return 130
+    except Exception as error:  # noqa: BLE001 - the last boundary: a bug is said in one line too
+        if arguments.debug:
+            traceback.print_exc()
+        print_error(f"a bug: {type(error).__name__}: {error}; --debug shows where")
+        return _BUG_EXIT
+    return code
+
+
+def _tell_error(error: LamplighterError, arguments: argparse.Namespace) -> int:
+    if arguments.debug:
+        traceback.print_exc()
+    Console(as_json=arguments.json).value({"error": str(error), "exit_code": error.failure.value})
+    print_error(str(error))
+    return error.failure.value
+
+
+def _close_output() -> None:
+    """Let the interpreter end quietly when the reader of our output has gone."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,171 @@
+"""demo, init, generate, post."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from lamplighter import app
+from lamplighter.cli.command import Add
+from lamplighter.cli.console import Console, confirm
+from lamplighter.cli.report import describe_report, tell_report
+from lamplighter.engine.job import Outcome
+from lamplighter.errors import UsageError
+from lamplighter.host.clock import SystemClock
+from lamplighter.publish.post import PostPlan
+
+
+def add_commands(add: Add) -> None:
+    """Add the four commands to the parser."""
+    parser = add("demo", _demo, "see it work: the sample brands, three features made, one posted, all offline")
+    parser.add_argument("folder", nargs="?", default="lamplighter-demo", metavar="DIR", help="default: %(default)s")
+    parser = add("init", _init, "make a workspace of your own")
+    parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help="default: the present folder")
+    parser.add_argument(
+        "--shop",
+        action="append",
+        default=[],
+        metavar="URL",
+        help='a Shopify shop to feature, a folder as "file:DIR", or "sample"; may be given again',
+    )
+    parser = add("generate", _generate, "fill the stock of ready features")
+    parser.add_argument("--dry-run", action="store_true", help="take no lock, write nothing, say what would be done")
+    parser.add_argument("--force", action="store_true", help="make one whatever the stock")
+    parser.add_argument("--brand", default="", metavar="SLUG", help="of this brand only, also when it is skipped")
+    parser = add("post", _post, "publish the oldest ready feature for today's slot")
+    parser.add_argument("--dry-run", action="store_true", help="take no lock, write nothing, print the exact calls")
+    parser.add_argument("--feature", default="", metavar="ID", help="this one instead of the oldest")
+    parser.add_argument("--force", action="store_true", help="an extra post on a day that has one; asks first")
+    parser.add_argument("--yes", action="store_true", help="with --force: do not ask")
+
+
+def _demo(arguments: argparse.Namespace, console: Console) -> int:
+    folder = Path(arguments.folder)
+    with console.working("making features"):
+        result = app.demo(folder, SystemClock(), console.say)
+    console.line()
+    console.line(f"{'A new' if result.new else 'The'} demo workspace: {_short(result.folder)}")
+    for report in result.generated:
+        tell_report(console, "generate", report) if not console.as_json else None
+    tell_report(console, "post", result.posted) if not console.as_json else None
+    console.value(
+        {
+            "folder": str(result.folder),
+            "new": result.new,
+            "generate": [describe_report("generate", report) for report in result.generated],
+            "post": describe_report("post", result.posted),
+        }
+    )
+    _say_where(console, result.folder)
+    codes = [report.exit_code for report in (*result.generated, result.posted)]
+    return next((code for code in codes if code), 0)
+
+
+def _say_where(console: Console, folder: Path) -> None:
+    """Tell where the pictures are, what to open and what to type next."""
+    previews = sorted((folder / "outbox").glob("*/preview.html"))
+    console.line()
+    console.line(f"Pictures:  {_short(folder / 'content' / 'sns')}/feature-*/slide-*.jpg")
+    if previews:
+        console.line(f"Look at:   {_short(previews[-1])}   (open it in a browser)")
+    console.line(f"Next:      lamplighter status --workspace {_short(folder)}")
+    console.line("Your own:  lamplighter init my-brand --shop https://your-shop.example")
+
+
+def _init(arguments: argparse.Namespace, console: Console) -> int:
+    made = app.init(Path(arguments.folder), tuple(arguments.shop))
+    console.good(f"A workspace: {_short(made.folder)}")
+    for file in made.files:
+        console.line(f"  {_short(file)}")
+    if made.brands:
+        console.line(f"Brands: {', '.join(made.brands)}")
+        console.line("Look through brand-catalog.json: name, handle, language, currency, permission for the pictures.")
+    else:
+        console.line("Add a brand to brand-catalog.json, or start again with --shop URL (--shop sample to try it).")
+    console.line(f"Next: lamplighter generate --workspace {_short(made.folder)} --dry-run")
+    console.value(
+        {"folder": str(made.folder), "files": [str(file) for file in made.files], "brands": list(made.brands)}
+    )
+    return 0
+
+
+def _generate(arguments: argparse.Namespace, console: Console) -> int:
+    workspace = app.open_workspace(arguments.workspace, console.say)
+    if arguments.dry_run:
+        return _plan_generate(arguments, console, workspace)
+    with console.working("making features"):
+        report = app.run_generate(workspace, force=arguments.force, brand=arguments.brand)
+    return tell_report(console, "generate", report)
+
+
+def _plan_generate(arguments: argparse.Namespace, console: Console, workspace: app.Workspace) -> int:
+    plan = app.plan_generate(workspace, force=arguments.force, brand=arguments.brand)
+    stock = f"{plan.level.have} of {plan.level.target} in stock"
+    if plan.wanted and plan.brands:
+        console.line(f"dry run: {stock}; would make {plan.wanted}, trying at most {plan.attempts} times")
+        console.line(f"dry run: brands in this order: {', '.join(plan.brands)}")
+    elif plan.wanted:
+        console.line(f"dry run: {stock}; would make {plan.wanted}, but every brand is skipped")
+    else:
+        console.line(f"dry run: {stock}; nothing to make")
+    for skipped in plan.skipped:
+        console.line(f"dry run: skipped: {skipped}")
+    for trouble in plan.level.troubles:
+        console.line(f"dry run: does not count as stock: {trouble}")
+    console.value(
+        {
+            "dry_run": True,
+            "stock": plan.level.have,
+            "target": plan.level.target,
+            "would_make": plan.wanted,
+            "attempts": plan.attempts,
+            "brands": list(plan.brands),
+            "skipped": list(plan.skipped),
+            "troubles": list(plan.level.troubles),
+        }
+    )
+    return 0
+
+
+def _post(arguments: argparse.Namespace, console: Console) -> int:
+    workspace = app.open_workspace(arguments.workspace, console.say)
+    plan, calls = app.plan_post(workspace, feature_id=arguments.feature, force=arguments.force)
+    if arguments.dry_run:
+        return _tell_post_plan(console, plan, calls)
+    extra = plan.post if plan.is_extra else None
+    if extra is not None and not (arguments.yes or confirm(f"Today has its post. Publish {extra.feature.id} too?")):
+        raise UsageError("post --force", "an extra post was not confirmed", "say yes at a terminal, or add --yes")
+    report = app.run_post(workspace, feature_id=arguments.feature, force=arguments.force)
+    return tell_report(console, "post", report)
+
+
+def _tell_post_plan(console: Console, plan: PostPlan, calls: tuple[str, ...]) -> int:
+    if plan.filled_by is not None:
+        console.line(f"dry run: {plan.filled_by.feature_id} fills {plan.filled_by.slot} already; nothing to post")
+    elif plan.post is None:
+        console.line(f"dry run: no ready feature for {plan.slot}")
+    else:
+        console.line(f"dry run: would post {plan.post.feature.id} for {plan.slot}: {plan.post.feature.title}")
+        for call in calls:
+            console.line(f"dry run: {call}")
+    for trouble in plan.troubles:
+        console.line(f"dry run: cannot be posted: {trouble}")
+    console.value(
+        {
+            "dry_run": True,
+            "slot": plan.slot,
+            "feature": plan.post.feature.id if plan.post else None,
+            "filled_by": plan.filled_by.feature_id if plan.filled_by else None,
+            "calls": list(calls),
+            "troubles": list(plan.troubles),
+        }
+    )
+    would = Outcome.PRODUCED if plan.post or plan.filled_by else Outcome.NOTHING_READY
+    return 0 if would is Outcome.PRODUCED else 66
+
+
+def _short(path: Path) -> str:
+    """Return a path as it is shortest from here."""
+    relative = os.path.relpath(path)
+    return relative if len(relative) < len(str(path)) else str(path)

@@ -1,0 +1,28 @@
+"""How a finished run is told: one line and an exit code, or its record as JSON."""
+
+from __future__ import annotations
+
+from lamplighter.cli.console import Console, Json
+from lamplighter.engine.job import RunReport
+
+
+def tell_report(console: Console, job: str, report: RunReport) -> int:
+    """Print a run's outcome and return its exit code."""
+    tell = console.bad if report.exit_code else console.good
+    tell(f"{job}: {report.outcome.value}: {report.line}")
+    console.value(describe_report(job, report))
+    return report.exit_code
+
+
+def describe_report(job: str, report: RunReport) -> dict[str, Json]:
+    """Return a report as JSON says it."""
+    return {
+        "job": job,
+        "outcome": report.outcome.value,
+        "exit_code": report.exit_code,
+        "line": report.line,
+        "failure": report.failure.name.lower() if report.failure else None,
+        "evidence": {fact.name: fact.value for fact in report.evidence},
+        "outputs": list(report.outputs),
+        "flags": list(report.flags),
+    }

@@ -1,0 +1,69 @@
+"""runs list, show, log."""
+
+from __future__ import annotations
+
+import argparse
+
+from lamplighter import app
+from lamplighter.cli.command import Add
+from lamplighter.cli.console import Console, Json
+from lamplighter.cli.report import describe_report
+from lamplighter.engine.ledger import RunRow
+
+
+def add_commands(add: Add) -> None:
+    """Add the commands to the parser."""
+    parser = add("list", _list, "the newest runs and how each ended")
+    parser.add_argument("--job", default="", metavar="JOB", help="of this job only")
+    parser.add_argument("--limit", type=int, default=20, metavar="N", help="default: %(default)s")
+    for name, handler, text in (("show", _show, "one run, all of it"), ("log", _log, "the log of one run")):
+        add(name, handler, text).add_argument("number", type=int, metavar="N")
+
+
+def _list(arguments: argparse.Namespace, console: Console) -> int:
+    workspace = app.open_workspace(arguments.workspace, console.say)
+    rows = app.read_runs(workspace, job=arguments.job, limit=max(1, arguments.limit))
+    console.table(
+        [
+            (
+                str(run.number),
+                f"{run.started_at:%Y-%m-%d %H:%M} UTC",
+                run.job,
+                run.report.outcome.value if run.report else "at work",
+                run.report.line if run.report else "",
+            )
+            for run in rows
+        ]
+    )
+    if not rows:
+        console.line("nothing has run yet")
+    console.value([_describe(run) for run in rows])
+    return 0
+
+
+def _show(arguments: argparse.Namespace, console: Console) -> int:
+    run = app.find_run(app.open_workspace(arguments.workspace, console.say), arguments.number)
+    for key, value in _describe(run).items():
+        console.line(f"{key:<12} {value}")
+    console.value(_describe(run))
+    return 0
+
+
+def _log(arguments: argparse.Namespace, console: Console) -> int:
+    lines = app.read_log(app.open_workspace(arguments.workspace, console.say), arguments.number)
+    for line in lines:
+        console.line(line)
+    console.value(list(lines))
+    return 0
+
+
+def _describe(run: RunRow) -> dict[str, Json]:
+    return {
+        "number": run.number,
+        "command": run.command,
+        "trigger": run.trigger,
+        "started_at": run.started_at.isoformat(timespec="seconds"),
+        "ended_at": run.ended_at.isoformat(timespec="seconds") if run.ended_at else None,
+        "generation": run.generation,
+        **(describe_report(run.job, run.report) if run.report else {"job": run.job, "outcome": None}),
+    }

@@ -1,0 +1,92 @@
+"""status and posted."""
+
+from __future__ import annotations
+
+import argparse
+
+from lamplighter import app
+from lamplighter.cli.command import Add
+from lamplighter.cli.console import Console, Json
+from lamplighter.cli.report import describe_report
+
+
+def add_commands(add: Add) -> None:
+    """Add the commands to the parser."""
+    add("status", _status, "what is in stock, how the last runs ended, when the next post is due")
+    parser = add("posted", _posted, "what went out")
+    parser.add_argument("--limit", type=int, default=30, metavar="N", help="default: %(default)s")
+
+
+def _status(arguments: argparse.Namespace, console: Console) -> int:
+    status = app.read_status(app.open_workspace(arguments.workspace, console.say))
+    level = status.level
+    tell = console.good if level.have >= level.target else console.line
+    tell(f"stock     {level.have} of {level.target} ready; {status.drafts} drafts, {status.held} held")
+    for line in level.troubles:
+        console.bad(f"          does not count: {line}")
+    console.line(f"post      {_post_line(status)}")
+    for run in status.runs:
+        ended = f"{run.report.outcome.value}: {run.report.line}" if run.report else "at work"
+        tell = console.bad if run.report and run.report.exit_code else console.line
+        tell(f"{run.job:<9} {run.started_at:%Y-%m-%d %H:%M} UTC  {ended}")
+    for holder in status.holders:
+        console.line(f"lock      {holder}")
+    for skip in status.skipped:
+        console.line(f"skipped   {skip}")
+    console.value(_describe(status))
+    return 0
+
+
+def _post_line(status: app.Status) -> str:
+    today = status.posted_today
+    done = f"today: {today.feature_id} ({today.state.value})" if today else "none today"
+    due = f"; next slot {status.next_post_at:%Y-%m-%d %H:%M %Z}" if status.next_post_at else ""
+    return f"{done}{due}"
+
+
+def _describe(status: app.Status) -> dict[str, Json]:
+    return {
+        "stock": {
+            "have": status.level.have,
+            "target": status.level.target,
+            "ready": list(status.level.ready),
+            "waiting": list(status.level.waiting),
+            "troubles": list(status.level.troubles),
+            "drafts": status.drafts,
+            "held": status.held,
+        },
+        "posted_today": status.posted_today.feature_id if status.posted_today else None,
+        "next_post_at": status.next_post_at.isoformat() if status.next_post_at else None,
+        "runs": [
+            {
+                "number": run.number,
+                "started_at": run.started_at.isoformat(timespec="seconds"),
+                **(describe_report(run.job, run.report) if run.report else {"job": run.job, "outcome": None}),
+            }
+            for run in status.runs
+        ],
+        "locks": list(status.holders),
+        "skipped": list(status.skipped),
+    }
+
+
+def _posted(arguments: argparse.Namespace, console: Console) -> int:
+    with app.reading(app.open_workspace(arguments.workspace, console.say)) as parts:
+        entries = parts.journal.entries(limit=max(1, arguments.limit))
+    out = [(entry, entry.receipt) for entry in entries if entry.receipt is not None]
+    console.table([(entry.slot, entry.feature_id, receipt.location) for entry, receipt in out])
+    if not out:
+        console.line("nothing has gone out yet")
+    console.value(
+        [
+            {
+                "slot": entry.slot,
+                "feature": entry.feature_id,
+                "id": receipt.id,
+                "location": receipt.location,
+                "published_at": receipt.published_at.isoformat(timespec="seconds"),
+            }
+            for entry, receipt in out
+        ]
+    )
+    return 0

@@ -1,0 +1,1 @@
+"""Turns lamplighter.toml into each part's settings; the parts never see the file."""

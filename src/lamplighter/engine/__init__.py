@@ -1,0 +1,1 @@
+"""Runs any job: lock, outcome, record; knows nothing of what the job makes."""

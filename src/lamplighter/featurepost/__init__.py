@@ -1,0 +1,1 @@
+"""Makes feature posts and keeps them in stock; never publishes one."""

@@ -1,0 +1,139 @@
+"""The catalog: which brands are featured, as the person wrote them; read strictly, never written."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from lamplighter.errors import ConfigError
+from lamplighter.featurepost.feature import Language, Struct
+from lamplighter.host.files import read_capped
+
+CATALOG_FILE = "brand-catalog.json"
+_LIMIT_BYTES = 4_000_000
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_HANDLE = re.compile(r"@[A-Za-z0-9._]{1,30}")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+
+
+class Theme(Struct, frozen=True, kw_only=True):
+    """Colours as #rrggbb; an empty one is the template's own."""
+
+    ink: str = ""
+    paper: str = ""
+    accent: str = ""
+    on_accent: str = ""
+
+
+class Brand(Struct, frozen=True, kw_only=True):
+    """One brand and how its features look; `permission` says why its pictures may be used."""
+
+    slug: str
+    name: str
+    shop: str
+    handle: str
+    language: Language
+    permission: Literal["own", "written", "licensed"]
+    url: str = ""
+    currency: str = ""
+    template: str = "default"
+    theme: Theme = Theme()
+    hashtags: tuple[str, ...] = ()
+    products_per_feature: int = 3
+
+    @property
+    def shop_folder(self) -> str:
+        """Return the folder of a `file:` shop, relative to the catalog, or ""."""
+        return self.shop.removeprefix("file:") if self.shop.startswith("file:") else ""
+
+
+class _Catalog(Struct, frozen=True, kw_only=True):
+    brands: tuple[Brand, ...]
+
+
+def read_catalog(file: Path) -> tuple[Brand, ...]:
+    """Return the brands of a catalog file in its order; raises InputError, DiskError or ConfigError, one line each."""
+    return parse_catalog(read_capped(file, limit=_LIMIT_BYTES, what="catalog"), name=str(file))
+
+
+def parse_catalog(content: bytes, *, name: str = CATALOG_FILE) -> tuple[Brand, ...]:
+    """Return the brands a catalog describes; raises ConfigError naming the brand, the field and the way out."""
+    try:
+        brands = msgspec.json.decode(content, type=_Catalog).brands
+    except msgspec.ValidationError as error:
+        raise ConfigError(name, _explain(str(error)), "correct it and run again") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(name, f"this is not JSON: {error}", "correct it and run again") from None
+    if not brands:
+        raise ConfigError(name, "there is no brand in it", 'add one under "brands"')
+    seen: set[str] = set()
+    for brand in brands:
+        _check(brand, name)
+        if brand.slug in seen:
+            raise ConfigError(name, f"the slug {brand.slug!r} is there twice", "give each brand its own")
+        seen.add(brand.slug)
+    return brands
+
+
+def _check(brand: Brand, name: str) -> None:
+    """Raise ConfigError for the first field of a brand that cannot work."""
+    for field, problem in (
+        ("slug", _problem_of_slug(brand.slug)),
+        ("name", "" if 0 < len(brand.name.strip()) <= 60 else "must have 1 to 60 letters"),
+        ("shop", _problem_of_shop(brand.shop)),
+        ("handle", "" if _HANDLE.fullmatch(brand.handle) else "must be like @name"),
+        ("url", "" if not brand.url or _is_web(brand.url) else "must begin with https://"),
+        ("currency", "" if not brand.currency or _CURRENCY.fullmatch(brand.currency) else "must be like EUR"),
+        ("hashtags", _problem_of_hashtags(brand.hashtags)),
+        ("theme", _problem_of_theme(brand.theme)),
+        ("products_per_feature", "" if 1 <= brand.products_per_feature <= 6 else "must be 1 to 6"),
+    ):
+        if problem:
+            raise ConfigError(f"{name}: brand {brand.slug[:60]!r}", f"{field} {problem}", "correct it and run again")
+
+
+def _problem_of_slug(slug: str) -> str:
+    good = _SLUG.fullmatch(slug) and len(slug) <= 40
+    return "" if good else "must be 1 to 40 small letters, digits and single hyphens"
+
+
+def _problem_of_shop(shop: str) -> str:
+    if shop.startswith("file:"):
+        return "" if shop.removeprefix("file:") else "names no folder after file:"
+    return "" if _is_web(shop) else "must be https://… or file:FOLDER"
+
+
+def _is_web(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    return parts.scheme in {"https", "http"} and bool(parts.hostname) and parts.username is None
+
+
+def _problem_of_hashtags(tags: tuple[str, ...]) -> str:
+    if len(tags) > 30:
+        return "are more than 30"
+    bad = [tag for tag in tags if not re.fullmatch(r"#?\w{1,60}", tag)]
+    return f"hold {bad[0][:60]!r}: letters, digits and _ only" if bad else ""
+
+
+def _problem_of_theme(theme: Theme) -> str:
+    colours = {"ink": theme.ink, "paper": theme.paper, "accent": theme.accent, "on_accent": theme.on_accent}
+    bad = [f"{key} = {value[:20]!r}" for key, value in colours.items() if value and not _COLOUR.fullmatch(value)]
+    return f"{bad[0]} must be like #c24d2c" if bad else ""
+
+
+def _explain(message: str) -> str:
+    """Add the nearest right name to msgspec's words about an unknown field."""
+    found = re.search(r"unknown field `(.+?)`", message)
+    if not found:
+        return message
+    near = difflib.get_close_matches(found[1], [*Brand.__struct_fields__, *Theme.__struct_fields__, "brands"], n=1)
+    return f"{message}; did you mean `{near[0]}`?" if near else message

@@ -1,0 +1,118 @@
+"""What the database remembers of features: an index of the folders, and what must outlive them.
+
+The folders are the truth; this is rebuilt from them. Three things it alone keeps: the highest number ever given (ids
+never repeat), when a brand was last featured, and which products were, also after a person deletes the folder.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from lamplighter.featurepost.feature import Feature
+from lamplighter.host.database import Database, Migration
+
+MIGRATIONS = (
+    Migration(
+        concern="feature",
+        number=1,
+        statements=(
+            """CREATE TABLE feature (
+                account TEXT NOT NULL, id TEXT NOT NULL, number BIGINT NOT NULL, brand TEXT NOT NULL,
+                title TEXT NOT NULL, caption TEXT NOT NULL, products TEXT NOT NULL,
+                made_at DOUBLE PRECISION NOT NULL, generation BIGINT NOT NULL, PRIMARY KEY (account, id))""",
+            "CREATE INDEX feature_by_number ON feature (account, number)",
+            """CREATE TABLE feature_number (
+                account TEXT NOT NULL PRIMARY KEY, highest BIGINT NOT NULL)""",
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What is remembered of one feature."""
+
+    id: str
+    number: int
+    brand: str
+    title: str
+    caption: str
+    product_ids: tuple[int, ...]
+    made_at: datetime
+
+
+class Index:
+    """The remembered features of one account."""
+
+    def __init__(self, database: Database, account: str) -> None:
+        """Use an open database."""
+        self._database = database
+        self._account = account
+
+    def claim_number(self, *, floor: int) -> int:
+        """Return a feature number above `floor` and above every number given before; it is never given again."""
+        with self._database.transaction():
+            row = self._database.row(
+                """INSERT INTO feature_number (account, highest) VALUES (?, ? + 1)
+                ON CONFLICT (account) DO UPDATE SET highest = CASE
+                    WHEN feature_number.highest >= excluded.highest THEN feature_number.highest + 1
+                    ELSE excluded.highest END
+                RETURNING highest""",
+                (self._account, floor),
+            )
+        return int(row["highest"]) if row else floor + 1
+
+    def remember(self, feature: Feature) -> None:
+        """Write or refresh what is remembered of a feature."""
+        self._database.change(
+            """INSERT INTO feature (account, id, number, brand, title, caption, products, made_at, generation)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (account, id) DO UPDATE SET
+            title = excluded.title, caption = excluded.caption WHERE feature.generation <= excluded.generation""",
+            (
+                self._account, feature.id, feature.number, feature.brand, feature.title, feature.caption,
+                json.dumps([product.id for product in feature.products]), feature.made_at.timestamp(),
+                feature.generation,
+            ),
+        )  # fmt: skip
+
+    def known_ids(self) -> frozenset[str]:
+        """Return the ids of all remembered features."""
+        rows = self._database.rows("SELECT id FROM feature WHERE account = ?", (self._account,))
+        return frozenset(str(row["id"]) for row in rows)
+
+    def latest(self, limit: int) -> tuple[Entry, ...]:
+        """Return the newest remembered features, newest first."""
+        rows = self._database.rows(
+            "SELECT * FROM feature WHERE account = ? ORDER BY number DESC LIMIT ?", (self._account, limit)
+        )
+        return tuple(
+            Entry(
+                id=str(row["id"]),
+                number=int(row["number"]),
+                brand=str(row["brand"]),
+                title=str(row["title"]),
+                caption=str(row["caption"]),
+                product_ids=tuple(json.loads(row["products"])),
+                made_at=datetime.fromtimestamp(float(row["made_at"]), tz=UTC),
+            )
+            for row in rows
+        )
+
+    def last_featured(self) -> dict[str, int]:
+        """Return the number of the newest feature of each brand slug that ever had one."""
+        rows = self._database.rows(
+            "SELECT brand, MAX(number) AS newest FROM feature WHERE account = ? GROUP BY brand", (self._account,)
+        )
+        return {str(row["brand"]): int(row["newest"]) for row in rows}
+
+    def last_used(self, brand: str) -> dict[int, int]:
+        """Return, for each product id of a brand that was ever featured, the number of its newest feature."""
+        used: dict[int, int] = {}
+        for row in self._database.rows(
+            "SELECT number, products FROM feature WHERE account = ? AND brand = ? ORDER BY number",
+            (self._account, brand),
+        ):
+            used.update(dict.fromkeys(json.loads(row["products"]), int(row["number"])))
+        return used

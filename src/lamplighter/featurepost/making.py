@@ -1,0 +1,306 @@
+"""Makes one feature: shop, facts, words, gate, slides, ready. Every step leaves its trace in the draft."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from lamplighter.engine.supervisor import Run
+from lamplighter.errors import LamplighterError, UpstreamError
+from lamplighter.featurepost.catalog import Brand
+from lamplighter.featurepost.facts import build_fact_sheet
+from lamplighter.featurepost.feature import (
+    CAPTION_FILE,
+    MANIFEST_FILE,
+    Copy,
+    Feature,
+    Product,
+    Slide,
+    Struct,
+    render_manifest,
+)
+from lamplighter.featurepost.gate.gate import Finding, check_feature_text
+from lamplighter.featurepost.index import Index
+from lamplighter.featurepost.photo import inspect_photo
+from lamplighter.featurepost.product import PassedOver, ShopProduct, decide_usable
+from lamplighter.featurepost.roles import Pick, PickedPhoto, PlannedSlide, compose_slides
+from lamplighter.featurepost.shop import Shop
+from lamplighter.featurepost.slides.carousel import Carousel, Rendered, SlideSpec
+from lamplighter.featurepost.slides.renderer import Renderer
+from lamplighter.featurepost.slides.template import Template
+from lamplighter.featurepost.stock import Failure, Reason, Stock, StockItem
+from lamplighter.featurepost.writer.writer import Brief, Writer, Written
+from lamplighter.host.clock import Clock
+from lamplighter.host.files import make_folder, write_atomic
+
+QA_FILE = "qa.json"
+_PHOTOS_DIR = "photos"
+_WORKING_FILES = ("facts.json", "copy.json")
+_PHOTOS_PER_PRODUCT = 3
+_RECENT = 60
+
+PostLint = Callable[[str, tuple[Path, ...]], tuple[str, ...]]
+
+
+class NotMade(LamplighterError):
+    """The feature was not made."""
+
+    def __init__(self, brand: str, step: str, error: LamplighterError, *, by_gate: bool = False) -> None:
+        """Keep the step and the error it stopped at."""
+        super().__init__(f"brand {brand}", f"{step}: {error}")
+        self.step = step
+        self.error = error
+        self.by_gate = by_gate
+
+
+class GateRefused(LamplighterError):
+    """The quality gate refused it."""
+
+    def __init__(self, findings: tuple[str, ...]) -> None:
+        """Keep what was found, most important first."""
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        super().__init__("quality gate", f"{findings[0]}{more}")
+        self.findings = findings
+
+
+class QaRecord(Struct, frozen=True, kw_only=True):
+    """What was checked before a feature became ready: the checks by name, and what they found (nothing)."""
+
+    checks: tuple[str, ...]
+    findings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workshop:
+    """What making needs: where products, templates and words come from, who draws, whose rules the post must meet."""
+
+    shop_for: Callable[[Brand], Shop]
+    template_for: Callable[[Brand], Template]
+    writer: Writer
+    renderer: Renderer
+    lint: PostLint
+    clock: Clock
+    hold_for_review: bool = False
+
+
+class Maker:
+    """Makes features for one stock."""
+
+    def __init__(self, workshop: Workshop, stock: Stock, index: Index) -> None:
+        """Take the tools and the place."""
+        self._workshop = workshop
+        self._stock = stock
+        self._index = index
+
+    def make(self, brand: Brand, run: Run) -> Feature:
+        """Return a feature that is now ready; raises NotMade and keeps the draft with what failed and why."""
+        run.check()
+        draft = self._stock.new_draft(brand.slug)
+        run.say(f"{draft.id}: {brand.name}")
+        attempt = _Attempt(self._workshop, brand, draft, run)
+        try:
+            feature = attempt.make(self._index)
+            attempt.step = "ready"
+            self._stock.promote(draft, feature, run.check, self._review_hold())
+        except LamplighterError as error:
+            self._keep(draft, attempt.step, error, run)
+            raise NotMade(brand.slug, attempt.step, error, by_gate=isinstance(error, GateRefused)) from error
+        return feature
+
+    def _review_hold(self) -> Reason | None:
+        if not self._workshop.hold_for_review:
+            return None
+        return Reason(kind="review", text="waits for a person's approval", at=self._workshop.clock.now())
+
+    def _keep(self, draft: StockItem, step: str, error: LamplighterError, run: Run) -> None:
+        failure = Failure(
+            step=step,
+            message=str(error),
+            at=self._workshop.clock.now(),
+            run=run.number,
+            findings=error.findings if isinstance(error, GateRefused) else (),
+        )
+        with contextlib.suppress(LamplighterError):  # a full disk must not hide what went wrong first
+            self._stock.fail(draft, failure)
+
+
+class _Attempt:
+    """One draft on its way; `step` says how far it got."""
+
+    def __init__(self, workshop: Workshop, brand: Brand, draft: StockItem, run: Run) -> None:
+        self._workshop = workshop
+        self._brand = brand
+        self._draft = draft
+        self._run = run
+        self.step = "template"
+
+    def make(self, index: Index) -> Feature:
+        template = self._workshop.template_for(self._brand)
+        self.step = "products"
+        picks = self._pick_products(index.last_used(self._brand.slug))
+        self._write("facts.json", tuple(pick.sheet for pick in picks))
+        self.step = "copy"
+        recent = tuple(entry.caption for entry in index.latest(_RECENT))
+        written = self._workshop.writer.write(self._brief(picks, template, recent))
+        self._write("copy.json", written.copy)
+        self.step = "gate"
+        self._refuse_on(self._check_text(written.copy, picks, template, recent))
+        self.step = "slides"
+        planned = compose_slides(picks, written.copy, brand_name=self._brand.name)
+        rendered = self._render(planned, template)
+        self.step = "gate"
+        self._refuse_on(tuple(str(trouble) for trouble in rendered.fit))
+        files = tuple(self._draft.folder / slide.file for slide in rendered.slides)
+        self._refuse_on(self._workshop.lint(written.copy.caption, files))
+        feature = self._describe(picks, written, planned, rendered)
+        self._finish(feature, rendered.notes)
+        return feature
+
+    def _pick_products(self, last_used: dict[int, int]) -> tuple[Pick, ...]:
+        """Take the least recently featured usable products, in the shop's order, that have facts and photos."""
+        shop = self._workshop.shop_for(self._brand)
+        products = shop.fetch_products().products
+        passed: Counter[str] = Counter()
+        picks: list[Pick] = []
+        for product in sorted(products, key=lambda product: last_used.get(product.id, 0)):
+            if len(picks) == self._brand.products_per_feature:
+                break
+            verdict = decide_usable(product)
+            if isinstance(verdict, PassedOver):
+                passed[verdict.reason] += 1
+                continue
+            try:
+                picks.append(self._pick(product, shop))
+            except LamplighterError as error:
+                passed[error.cause] += 1
+                self._run.say(f"{self._draft.id}: {product.title[:60]} is passed over: {error}")
+        if not picks:
+            reasons = ", ".join(f"{count} {reason}" for reason, count in passed.most_common(4))
+            raise UpstreamError(
+                f"shop of {self._brand.slug}", f"none of {len(products)} products can be used: {reasons}"
+            )
+        return tuple(picks)
+
+    def _pick(self, product: ShopProduct, shop: Shop) -> Pick:
+        sheet = build_fact_sheet(product, language=self._brand.language, currency=self._brand.currency)
+        photos: list[PickedPhoto] = []
+        trouble = LamplighterError(f"product {product.id}", "no usable photo")
+        for image in product.usable_images[: 2 * _PHOTOS_PER_PRODUCT]:
+            if len(photos) == _PHOTOS_PER_PRODUCT:
+                break
+            try:
+                content = shop.fetch_photo(image)
+            except LamplighterError as error:
+                trouble = error
+                continue
+            photos.append(self._save_photo(product.id, len(photos) + 1, content, image.src))
+        if not photos:
+            raise trouble
+        return Pick(
+            product_id=product.id,
+            title=product.title,
+            url=shop.product_url(product.handle),
+            sheet=sheet,
+            photos=tuple(photos),
+        )
+
+    def _save_photo(self, product_id: int, position: int, content: bytes, source: str) -> PickedPhoto:
+        folder = self._draft.folder / _PHOTOS_DIR
+        make_folder(folder)
+        file = folder / f"{product_id}-{position}.{inspect_photo(content).format.lower()}"
+        write_atomic(file, content)
+        return PickedPhoto(file=file, source=source)
+
+    def _brief(self, picks: tuple[Pick, ...], template: Template, recent: tuple[str, ...]) -> Brief:
+        return Brief(
+            brand=self._brand,
+            sheets=tuple(pick.sheet for pick in picks),
+            limits=template.limits,
+            number=self._draft.number,
+            recent_captions=recent,
+        )
+
+    def _check_text(
+        self, copy: Copy, picks: tuple[Pick, ...], template: Template, recent: tuple[str, ...]
+    ) -> tuple[Finding, ...]:
+        return check_feature_text(
+            copy=copy,
+            caption=copy.caption,
+            sheets=tuple(pick.sheet for pick in picks),
+            brand=self._brand,
+            limits=template.limits,
+            recent_captions=recent,
+        )
+
+    def _render(self, planned: tuple[PlannedSlide, ...], template: Template) -> Rendered:
+        carousel = Carousel(
+            slides=tuple(
+                SlideSpec(role=slide.role, photo_file=slide.photo.file if slide.photo else None, text=slide.text)
+                for slide in planned
+            ),
+            brand_name=self._brand.name,
+            handle=self._brand.handle,
+            url=self._brand.url.removeprefix("https://").rstrip("/"),
+            language=self._brand.language,
+            theme=self._brand.theme,
+        )
+        return self._workshop.renderer.render(carousel, template, self._draft.folder)
+
+    def _describe(
+        self, picks: tuple[Pick, ...], written: Written, planned: tuple[PlannedSlide, ...], rendered: Rendered
+    ) -> Feature:
+        slides = tuple(
+            Slide(
+                file=drawn.file,
+                role=plan.role,
+                text=plan.text,
+                alt=plan.alt,
+                photo=plan.photo.source if plan.photo else None,
+                product_id=plan.product_id,
+                sha256=drawn.sha256,
+            )
+            for plan, drawn in zip(planned, rendered.slides, strict=True)
+        )
+        return Feature(
+            id=self._draft.id,
+            number=self._draft.number,
+            brand=self._brand.slug,
+            brand_name=self._brand.name,
+            language=self._brand.language,
+            title=written.copy.title,
+            products=tuple(Product(id=pick.product_id, title=pick.title, url=pick.url) for pick in picks),
+            facts=tuple(pick.sheet for pick in picks),
+            copy=written.copy,
+            caption=written.copy.caption,
+            slides=slides,
+            template=self._brand.template,
+            writer=written.record,
+            run=self._run.number,
+            generation=self._run.generation,
+            made_at=self._workshop.clock.now(),
+        )
+
+    def _finish(self, feature: Feature, notes: tuple[str, ...]) -> None:
+        """Write what a ready feature holds and take away what only the making needed."""
+        folder = self._draft.folder
+        write_atomic(folder / CAPTION_FILE, feature.caption.encode() + b"\n")
+        self._write(QA_FILE, QaRecord(checks=("text", "slides fit", "post rules"), findings=(), notes=notes))
+        write_atomic(folder / MANIFEST_FILE, render_manifest(feature))
+        shutil.rmtree(folder / _PHOTOS_DIR, ignore_errors=True)
+        for name in _WORKING_FILES:
+            (folder / name).unlink(missing_ok=True)
+
+    def _write(self, name: str, record: Struct | tuple[Struct, ...]) -> None:
+        content = msgspec.json.format(msgspec.json.encode(record), indent=2)
+        write_atomic(self._draft.folder / name, content + b"\n")
+
+    def _refuse_on(self, findings: tuple[Finding, ...] | tuple[str, ...]) -> None:
+        if findings:
+            raise GateRefused(tuple(str(finding) for finding in findings))

@@ -1,0 +1,286 @@
+"""The stock: the only module that knows where features live and what the folder names mean.
+
+content/sns/feature-0007-slug/          ready
+content/sns/_draft-feature-0008-slug/   being made, or failed (failure.json)
+content/sns/_held-feature-0005-slug/    kept back (reason.json)
+content/sns/posted/feature-0006-slug/   posted
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+
+from lamplighter.errors import DiskError, InputError, LamplighterError
+from lamplighter.featurepost.feature import MANIFEST_FILE, Feature, Struct, parse_manifest
+from lamplighter.featurepost.index import Index
+from lamplighter.host.files import (
+    make_folder,
+    move_folder,
+    read_capped,
+    sync_file,
+    sync_folder,
+    write_atomic,
+)
+
+FAILURE_FILE = "failure.json"
+REASON_FILE = "reason.json"
+_REMOVED = ".removed-"
+_MANIFEST_LIMIT = 4_000_000
+_Record = TypeVar("_Record", bound=Struct)
+_NAME = re.compile(r"(?P<prefix>_draft-|_held-)?(?P<id>feature-(?P<number>[0-9]{4,12})-[a-z0-9-]{1,60})")
+
+
+class Place(enum.Enum):
+    """Where a feature is."""
+
+    DRAFT = "draft"
+    READY = "ready"
+    HELD = "held"
+    POSTED = "posted"
+
+
+_PREFIX = {Place.DRAFT: "_draft-", Place.HELD: "_held-", Place.READY: "", Place.POSTED: ""}
+
+
+class Failure(Struct, frozen=True, kw_only=True):
+    """Why a draft did not become ready: the step, the error in one line, when, and in which run."""
+
+    step: str
+    message: str
+    at: datetime
+    run: int
+    findings: tuple[str, ...] = ()
+
+
+class Reason(Struct, frozen=True, kw_only=True):
+    """Why a feature is held: a person's hold or a review that is awaited."""
+
+    kind: Literal["hold", "review"]
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StockItem:
+    """A feature's folder and where it stands."""
+
+    id: str
+    number: int
+    place: Place
+    folder: Path
+
+
+class Stock:
+    """The features of one workspace, kept in `folder` (content/sns)."""
+
+    def __init__(self, folder: Path, index: Index) -> None:
+        """Use `folder`, made on first writing, and an index to remember by."""
+        self._folder = folder
+        self._index = index
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder all features are in."""
+        return self._folder
+
+    def items(self, place: Place) -> tuple[StockItem, ...]:
+        """Return the features in one place, oldest number first; folders with other names are not ours."""
+        return tuple(sorted((item for item in self._walk() if item.place is place), key=lambda item: item.number))
+
+    def ready(self) -> tuple[StockItem, ...]:
+        """Return the ready features, the next to be posted first."""
+        return self.items(Place.READY)
+
+    def find(self, feature_id: str) -> StockItem:
+        """Return a feature by its id, wherever it is; raises InputError."""
+        found = self.with_id(feature_id)
+        if not found:
+            raise InputError(f"feature {feature_id}", "there is none of that id", "lamplighter stock list shows them")
+        return found[0]
+
+    def with_id(self, feature_id: str) -> tuple[StockItem, ...]:
+        """Return every folder of that id; a person may have made a second one by hand."""
+        return tuple(item for item in self._walk() if feature_id in {item.id, item.folder.name})
+
+    def read(self, item: StockItem) -> Feature:
+        """Return a feature's manifest; raises InputError when it is missing, broken or of another feature."""
+        file = item.folder / MANIFEST_FILE
+        try:
+            feature = parse_manifest(read_capped(file, limit=_MANIFEST_LIMIT, what="manifest"))
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise InputError(str(file), f"this manifest is broken: {error}", "drop the feature or mend it") from None
+        if feature.id != item.id:
+            raise InputError(str(file), f"the folder is named {item.id}, the manifest {feature.id}")
+        return feature
+
+    def trouble(self, item: StockItem) -> str:
+        """Return why a ready or held feature cannot be posted as it stands, "" when it can."""
+        try:
+            feature = self.read(item)
+        except LamplighterError as error:
+            return str(error)
+        missing = [slide.file for slide in feature.slides if not (item.folder / slide.file).is_file()]
+        return f"{item.id}: {missing[0]} is missing" if missing else ""
+
+    def interrupted(self) -> tuple[StockItem, ...]:
+        """Return the drafts that neither failed nor became ready; with the lock held, their makers are dead."""
+        return tuple(item for item in self.items(Place.DRAFT) if not (item.folder / FAILURE_FILE).exists())
+
+    def take_over(self) -> tuple[str, ...]:
+        """Index what a person put in, took out or renamed by hand; return a line for each folder that can't be read."""
+        known, troubles = self._index.known_ids(), []
+        for item in self._walk():
+            if item.place is Place.DRAFT or item.id in known:
+                continue
+            try:
+                self._index.remember(self.read(item))
+            except LamplighterError as error:
+                troubles.append(str(error))
+        return tuple(troubles)
+
+    def new_draft(self, slug: str) -> StockItem:
+        """Make an empty draft folder under an id that was never used before."""
+        make_folder(self._folder)
+        number = self._index.claim_number(floor=max((item.number for item in self._walk()), default=0))
+        feature_id = f"feature-{number:04}-{slug}"
+        folder = self._folder / f"{_PREFIX[Place.DRAFT]}{feature_id}"
+        make_folder(folder)
+        return StockItem(id=feature_id, number=number, place=Place.DRAFT, folder=folder)
+
+    def fail(self, draft: StockItem, failure: Failure) -> None:
+        """Leave a draft where it is, with what failed and why."""
+        write_atomic(draft.folder / FAILURE_FILE, msgspec.json.format(msgspec.json.encode(failure), indent=2) + b"\n")
+
+    def promote(
+        self, draft: StockItem, feature: Feature, check: Callable[[], None], hold: Reason | None = None
+    ) -> StockItem:
+        """Make a complete draft ready (or held for review) by one rename, after `check` says that we still may."""
+        for file in sorted(path for path in draft.folder.rglob("*") if path.is_file()):
+            sync_file(file)
+        sync_folder(draft.folder)
+        if hold is not None:
+            self._write_reason(draft.folder, hold)
+        check()
+        ready = self._move(draft, Place.READY if hold is None else Place.HELD)
+        self._index.remember(feature)
+        return ready
+
+    def move_to_posted(self, item: StockItem) -> StockItem:
+        """Put a feature that was posted among the posted ones."""
+        return self._move(item, Place.POSTED)
+
+    def hold(self, item: StockItem, reason: Reason) -> StockItem:
+        """Keep a ready feature back."""
+        self._expect(item, Place.READY, "held")
+        self._write_reason(item.folder, reason)
+        return self._move(item, Place.HELD)
+
+    def release(self, item: StockItem) -> StockItem:
+        """Make a held feature ready again."""
+        self._expect(item, Place.HELD, "released")
+        with contextlib.suppress(OSError):
+            (item.folder / REASON_FILE).unlink(missing_ok=True)
+        return self._move(item, Place.READY)
+
+    def approve(self, item: StockItem) -> StockItem:
+        """Make a feature ready that waited for a person's review."""
+        reason = self.reason(item)
+        if reason is None or reason.kind != "review":
+            raise InputError(f"feature {item.id}", "it does not wait for review")
+        return self.release(item)
+
+    def reason(self, item: StockItem) -> Reason | None:
+        """Return why a feature is held, None when nothing readable says so."""
+        return _read_struct(item.folder / REASON_FILE, Reason)
+
+    def failure(self, item: StockItem) -> Failure | None:
+        """Return why a draft failed, None when it did not say."""
+        return _read_struct(item.folder / FAILURE_FILE, Failure)
+
+    def drop(self, item: StockItem) -> None:
+        """Delete a feature that was not posted, for good."""
+        if item.place is Place.POSTED:
+            raise InputError(f"feature {item.id}", "it was posted and is kept as the record")
+        _remove(item.folder)
+
+    def clean(self, *, now: datetime, keep: timedelta) -> tuple[StockItem, ...]:
+        """Delete drafts that were last touched more than `keep` ago and return them."""
+        for leftover in self._folder.glob(f"{_REMOVED}*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        old = [item for item in self.items(Place.DRAFT) if _touched(item.folder) < (now - keep).timestamp()]
+        for item in old:
+            _remove(item.folder)
+        return tuple(old)
+
+    def _walk(self) -> Iterator[StockItem]:
+        for folder in (self._folder, self._folder / "posted"):
+            try:
+                names = sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink())
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise DiskError(str(folder), error.strerror or str(error)) from error
+            for name in names:
+                item = _parse_name(folder, name, posted=folder.name == "posted")
+                if item is not None:
+                    yield item
+
+    def _move(self, item: StockItem, place: Place) -> StockItem:
+        parent = self._folder / "posted" if place is Place.POSTED else self._folder
+        make_folder(parent)
+        target = parent / f"{_PREFIX[place]}{item.id}"
+        move_folder(item.folder, target)
+        return StockItem(id=item.id, number=item.number, place=place, folder=target)
+
+    def _expect(self, item: StockItem, place: Place, verb: str) -> None:
+        if item.place is not place:
+            raise InputError(f"feature {item.id}", f"it is {item.place.value}, only a {place.value} one can be {verb}")
+
+    def _write_reason(self, folder: Path, reason: Reason) -> None:
+        write_atomic(folder / REASON_FILE, msgspec.json.format(msgspec.json.encode(reason), indent=2) + b"\n")
+
+
+def _parse_name(parent: Path, name: str, *, posted: bool) -> StockItem | None:
+    match = _NAME.fullmatch(name)
+    if match is None or (posted and match["prefix"]):
+        return None
+    places = {"_draft-": Place.DRAFT, "_held-": Place.HELD}
+    place = Place.POSTED if posted else places.get(match["prefix"] or "", Place.READY)
+    return StockItem(id=match["id"], number=int(match["number"]), place=place, folder=parent / name)
+
+
+def _read_struct(file: Path, kind: type[_Record]) -> _Record | None:
+    try:
+        return msgspec.json.decode(read_capped(file, limit=_MANIFEST_LIMIT), type=kind)
+    except (LamplighterError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _touched(folder: Path) -> float:
+    """Return the newest modification in a folder, epoch seconds."""
+    newest = 0.0
+    for path in (folder, *folder.rglob("*")):
+        with contextlib.suppress(OSError):
+            newest = max(newest, path.lstat().st_mtime)
+    return newest
+
+
+def _remove(folder: Path) -> None:
+    """Delete a folder so that no half of it ever counts: first out of the way, then away."""
+    doomed = folder.with_name(f"{_REMOVED}{folder.name}")
+    try:
+        shutil.rmtree(doomed, ignore_errors=True)
+        folder.rename(doomed)
+        shutil.rmtree(doomed)
+    except OSError as error:
+        raise DiskError(str(folder), error.strerror or str(error)) from error

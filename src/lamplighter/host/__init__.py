@@ -1,0 +1,1 @@
+"""The computer: clock, files, processes, database, network; the only place that touches them."""

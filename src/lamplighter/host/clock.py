@@ -1,0 +1,60 @@
+"""Time as the rest of the program is allowed to see it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+
+class Clock(Protocol):
+    """Wall clock, steady clock and waiting; a virtual one in tests/simulators lets a year pass in a second."""
+
+    def now(self) -> datetime:
+        """Return the present instant, aware, in UTC."""
+
+    def monotonic(self) -> timedelta:
+        """Return time since an arbitrary fixed point; never goes back, stops while the machine sleeps."""
+
+    def wait(self, duration: timedelta) -> None:
+        """Return after `duration`."""
+
+
+class SystemClock:
+    """The machine's own clock."""
+
+    def now(self) -> datetime:
+        """Return the present instant, aware, in UTC."""
+        return datetime.now(tz=UTC)
+
+    def monotonic(self) -> timedelta:
+        """Return CLOCK_MONOTONIC as a duration."""
+        return timedelta(seconds=time.monotonic())
+
+    def wait(self, duration: timedelta) -> None:
+        """Sleep for `duration`."""
+        time.sleep(max(0.0, duration.total_seconds()))
+
+
+def read_boot_id() -> str:
+    """Return the kernel's id of this boot, or "" where the system has none at this path (Linux: proc(5))."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        return ""
+
+
+def read_zone_name() -> str:
+    """Return the machine's zone as an IANA name: $TZ, the link /etc/localtime, or "UTC" where neither tells."""
+    candidates = [os.environ.get("TZ", "").removeprefix(":")]
+    with contextlib.suppress(OSError):
+        candidates.append(str(Path("/etc/localtime").readlink()).partition("zoneinfo/")[2])
+    for name in candidates:
+        with contextlib.suppress(ZoneInfoNotFoundError, ValueError, OSError):
+            if name and ZoneInfo(name):
+                return name
+    return "UTC"

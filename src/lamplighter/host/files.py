@@ -1,0 +1,132 @@
+"""Files that are whole or not there: atomic writes, capped reads, moves that never replace."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from lamplighter.errors import DiskError, InputError
+
+TEMPORARY_PREFIX = ".tmp-"
+
+
+def write_atomic(file: Path, content: bytes, *, mode: int = 0o644) -> None:
+    """Replace `file` by `content` in one step, durably; raises DiskError and leaves no temporary behind."""
+    temporary_file = file.with_name(f"{TEMPORARY_PREFIX}{file.name}.{os.getpid()}")
+    with _disk_errors(file):
+        try:
+            descriptor = os.open(temporary_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary_file, file)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary_file.unlink(missing_ok=True)
+            raise
+    sync_folder(file.parent)
+
+
+def append_line(file: Path, line: str, *, mode: int = 0o644) -> None:
+    """Append one line durably; a torn last line left by a killed writer is closed first."""
+    if "\n" in line:
+        raise ValueError("a line holds no line break")
+    with _disk_errors(file):
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, mode)
+        try:
+            size = os.fstat(descriptor).st_size
+            torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+            os.write(descriptor, (("\n" if torn else "") + line + "\n").encode("utf-8"))
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def read_capped(file: Path, *, limit: int, what: str = "file") -> bytes:
+    """Return the bytes of a regular file of at most `limit` bytes; raises InputError or DiskError."""
+    try:
+        with file.open("rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise InputError(str(file), f"this {what} is not a regular file")
+            content = stream.read(limit + 1)
+    except FileNotFoundError:
+        raise InputError(str(file), f"there is no such {what}") from None
+    except IsADirectoryError:
+        raise InputError(str(file), f"this is a folder, not a {what}") from None
+    except OSError as error:
+        raise DiskError(str(file), error.strerror or str(error)) from error
+    if len(content) > limit:
+        raise InputError(str(file), f"this {what} is larger than {limit:,} bytes")
+    return content
+
+
+def make_folder(folder: Path, *, mode: int = 0o755) -> None:
+    """Make `folder` and its parents where they are missing; raises DiskError."""
+    with _disk_errors(folder):
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
+
+
+def move_folder(source_dir: Path, target_dir: Path) -> None:
+    """Rename a folder in one step, durably; raises DiskError when the target exists, never replaces it."""
+    with _disk_errors(target_dir):
+        if os.path.lexists(target_dir):
+            raise FileExistsError(17, "exists already", str(target_dir))
+        os.rename(source_dir, target_dir)
+    sync_folder(target_dir.parent)
+    if source_dir.parent != target_dir.parent:
+        sync_folder(source_dir.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names inside `folder` durable; a file system that cannot do it is left alone."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def sync_file(file: Path) -> None:
+    """Make the content of `file` durable; raises DiskError."""
+    with _disk_errors(file):
+        descriptor = os.open(file, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def read_owner(path: Path) -> int:
+    """Return the uid that owns `path`; raises DiskError."""
+    with _disk_errors(path):
+        return path.stat().st_uid
+
+
+def current_user() -> int:
+    """Return the uid this process acts as."""
+    return os.geteuid()
+
+
+@contextlib.contextmanager
+def _disk_errors(path: Path) -> Iterator[None]:
+    """Turn what the operating system says about `path` into one line."""
+    try:
+        yield
+    except OSError as error:
+        raise DiskError(str(path), error.strerror or str(error), _remedy(error.errno)) from error
+
+
+def _remedy(number: int | None) -> str:
+    """Say what a person can do about an errno."""
+    remedies = {
+        28: "free some space and run it again",
+        30: "the disk is read-only: move the workspace or set state_dir",
+        13: "make it writable for this user",
+        122: "the quota is used up: free some space",
+    }
+    return remedies.get(number or 0, "")

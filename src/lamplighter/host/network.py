@@ -1,0 +1,96 @@
+"""What one asks of the network, what comes back, and what can go wrong; imports no library."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from lamplighter.errors import UpstreamError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One GET and its limits; `total` covers redirects and body, `max_bytes` counts decoded bytes."""
+
+    url: str
+    connect: timedelta
+    read: timedelta
+    total: timedelta
+    max_bytes: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    max_redirects: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """What came back, whatever the status; `url` is where it came from, header names are lower-case and may repeat."""
+
+    status: int
+    url: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes = field(repr=False)
+
+    def header(self, name: str) -> str:
+        """Return the first value of a header, or ""."""
+        return next(iter(self.header_values(name)), "")
+
+    def header_values(self, name: str) -> tuple[str, ...]:
+        """Return every value of a header in the order sent (Set-Cookie is never joined)."""
+        return tuple(value for key, value in self.headers if key == name.lower())
+
+
+class Unreachable(UpstreamError):
+    """it cannot be reached."""
+
+    def __init__(self, subject: str, cause: str = "", remedy: str = "", *, is_dns: bool = False) -> None:
+        """Say also whether it was the name that could not be looked up: all names failing means offline."""
+        super().__init__(subject, cause, remedy)
+        self.is_dns = is_dns
+
+
+class Untrusted(Unreachable):
+    """its certificate is not good."""
+
+    permanent = True
+
+
+class TimedOut(UpstreamError):
+    """it took too long."""
+
+
+class TooLarge(UpstreamError):
+    """the answer is larger than allowed."""
+
+    permanent = True
+
+
+class AddressRefused(UpstreamError):
+    """lamplighter does not connect there."""
+
+    permanent = True
+
+
+class TooManyRedirects(UpstreamError):
+    """it redirects without end."""
+
+    permanent = True
+
+
+class BrokenAnswer(UpstreamError):
+    """the answer broke off or is no HTTP."""
+
+
+def subject_of(url: str) -> str:
+    """Return host and path of an address for a message: no query, user name or fragment, which may hold secrets."""
+    try:
+        parts = urlsplit(url)
+        host = f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname or ""
+    except ValueError:
+        return _printable(url.partition("?")[0].rpartition("@")[2])
+    return _printable(host + parts.path)
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:200]) or "no address"

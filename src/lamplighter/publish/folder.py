@@ -1,0 +1,98 @@
+"""The folder publisher: posts into `outbox/<slot>-<feature>/`, with a page that looks as the network would show it."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from string import Template
+
+from lamplighter.errors import DiskError
+from lamplighter.featurepost.feature import CAPTION_FILE, MANIFEST_FILE, Feature, render_manifest
+from lamplighter.host.clock import Clock
+from lamplighter.host.files import TEMPORARY_PREFIX, make_folder, move_folder, read_capped, sync_folder, write_atomic
+from lamplighter.publish.publisher import SLIDE_BYTES_LIMIT, Post, Receipt
+
+PREVIEW_FILE = "preview.html"
+_PAGE_FILE = Path(__file__).with_name("preview.html")
+
+
+class FolderPublisher:
+    """Posts by one rename: a post is in the outbox whole, or not at all."""
+
+    def __init__(self, outbox_dir: Path, clock: Clock) -> None:
+        """Use `outbox_dir`, made on first posting."""
+        self._outbox_dir = outbox_dir
+        self._clock = clock
+
+    @property
+    def name(self) -> str:
+        """Return the channel's name."""
+        return "folder"
+
+    def describe(self, post: Post) -> tuple[str, ...]:
+        """Return what `publish` would do, a line each."""
+        target = self._target(post.slot, post.feature.id)
+        names = [*(file.name for file in post.slide_files), CAPTION_FILE, MANIFEST_FILE, PREVIEW_FILE]
+        return (f"make {target}", *(f"write {target / name}" for name in names))
+
+    def find(self, slot: str, feature_id: str) -> Receipt | None:
+        """Return the receipt of a post whose folder is there."""
+        target = self._target(slot, feature_id)
+        try:
+            made = target.stat().st_mtime
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise DiskError(str(target), error.strerror or str(error)) from error
+        return self._receipt(target, datetime.fromtimestamp(made, tz=UTC))
+
+    def publish(self, post: Post) -> Receipt:
+        """Write the post beside its place and rename it there; raises DiskError and leaves nothing half-written."""
+        target = self._target(post.slot, post.feature.id)
+        draft_dir = self._outbox_dir / f"{TEMPORARY_PREFIX}{target.name}"
+        shutil.rmtree(draft_dir, ignore_errors=True)
+        make_folder(draft_dir)
+        try:
+            for file in post.slide_files:
+                write_atomic(draft_dir / file.name, read_capped(file, limit=SLIDE_BYTES_LIMIT, what="slide"))
+            write_atomic(draft_dir / CAPTION_FILE, post.feature.caption.encode() + b"\n")
+            write_atomic(draft_dir / MANIFEST_FILE, render_manifest(post.feature))
+            write_atomic(draft_dir / PREVIEW_FILE, render_preview(post.feature).encode())
+            sync_folder(draft_dir)
+            move_folder(draft_dir, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                shutil.rmtree(draft_dir)
+            raise
+        return self._receipt(target, self._clock.now())
+
+    def _target(self, slot: str, feature_id: str) -> Path:
+        return self._outbox_dir / f"{slot}-{feature_id}"
+
+    def _receipt(self, target: Path, at: datetime) -> Receipt:
+        return Receipt(id=target.name, location=str(target / PREVIEW_FILE), published_at=at)
+
+
+def render_preview(feature: Feature) -> str:
+    """Return one self-contained page: swipe, dots and caption; nothing of the feature's text runs as markup."""
+    slides = "\n".join(
+        f'<figure class="slide"><img src="{html.escape(slide.file)}" alt="{html.escape(slide.alt)}" '
+        f'width="1080" height="1350"{"" if position else " fetchpriority=high"}></figure>'
+        for position, slide in enumerate(feature.slides)
+    )
+    dots = "".join(f"<i{' class=on' if position == 0 else ''}></i>" for position in range(len(feature.slides)))
+    caption = html.escape(feature.caption).replace("\n", "<br>")
+    page = Template(_PAGE_FILE.read_text("utf-8"))
+    return page.substitute(
+        language=feature.language,
+        title=html.escape(feature.title),
+        brand=html.escape(feature.brand_name),
+        initial=html.escape(feature.brand_name[:1]),
+        slides=slides,
+        dots=dots,
+        count=len(feature.slides),
+        caption=caption,
+    )

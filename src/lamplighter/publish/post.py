@@ -1,0 +1,211 @@
+"""The job `post`: one feature a day goes out, once; owns journal, slot and order, the publisher only publishes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from lamplighter.engine.job import Evidence, Outcome, RunReport
+from lamplighter.engine.supervisor import Run
+from lamplighter.errors import DiskError, InputError, LamplighterError
+from lamplighter.featurepost.stock import Place, Stock, StockItem
+from lamplighter.host.clock import Clock
+from lamplighter.host.files import append_line
+from lamplighter.publish.journal import Entry, Journal
+from lamplighter.publish.publisher import Post, Publisher, Receipt, lint_post
+from lamplighter.publish.settings import PostSettings
+from lamplighter.schedule.cadence import slot_today
+
+JOB = "post"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostPlan:
+    """What a run would do: the slot, the post (None: nothing), or the entry that fills the slot already."""
+
+    slot: str
+    post: Post | None
+    filled_by: Entry | None
+    troubles: tuple[str, ...]
+    is_extra: bool = False
+
+
+class Poster:
+    """Posts from one stock to one channel."""
+
+    def __init__(
+        self,
+        *,
+        stock: Stock,
+        journal: Journal,
+        publisher: Publisher,
+        record_file: Path,
+        clock: Clock,
+        settings: PostSettings,
+    ) -> None:
+        """Take the stock, the journal and the publisher; `record_file` is the readable record (JSON lines)."""
+        self._stock = stock
+        self._journal = journal
+        self._publisher = publisher
+        self._record_file = record_file
+        self._clock = clock
+        self._settings = settings
+
+    def plan(self, *, feature_id: str = "", force: bool = False) -> PostPlan:
+        """Return what `work` would do now, resuming apart; touches nothing."""
+        slot = slot_today(self._clock.now(), self._settings.at, self._settings.zone)
+        today = self._journal.of_day(f"{slot.day:%Y-%m-%d}")
+        if today and not force:
+            return PostPlan(slot=slot.key, post=None, filled_by=today[0], troubles=())
+        key = slot.key if not today else f"{slot.key}-extra{len(today)}"
+        item, troubles = self._choose(feature_id)
+        post = self._describe(item, key) if item else None
+        return PostPlan(slot=key, post=post, filled_by=None, troubles=troubles, is_extra=bool(today))
+
+    def work(self, run: Run, *, feature_id: str = "", force: bool = False) -> RunReport:
+        """Finish what an earlier run began, then fill today's slot, and return the outcome with its proof."""
+        for line in self._stock.take_over():
+            run.say(line)
+        resumed = [entry.slot for entry in self._journal.unfinished() if self._resume(entry, run)]
+        plan = self.plan(feature_id=feature_id, force=force)
+        for trouble in plan.troubles:
+            run.say(f"cannot be posted: {trouble}")
+        if plan.filled_by is not None and plan.filled_by.slot in resumed:
+            return self._report_posted(plan.filled_by.slot, plan.filled_by.feature_id, ("resumed",))
+        if plan.filled_by is not None:
+            return self._report_filled(plan.filled_by)
+        if plan.post is None:
+            return RunReport(
+                outcome=Outcome.NOTHING_READY,
+                line=f"no ready feature for {plan.slot}; lamplighter generate makes one",
+                evidence=(Evidence(name="ready", value="0"), Evidence(name="slot", value=plan.slot)),
+            )
+        self._publish(plan.post, run)
+        return self._report_posted(plan.slot, plan.post.feature.id, ("forced",) if force else ())
+
+    def _publish(self, post: Post, run: Run) -> None:
+        """Journal first, then the one call, then the record."""
+        run.check()
+        self._journal.claim(post.slot, post.feature.id, generation=run.generation, run=run.number)
+        run.say(f"{post.feature.id} goes out for {post.slot}")
+        try:
+            run.check()
+            receipt = self._publisher.publish(post)
+        except LamplighterError:
+            if self._publisher.find(post.slot, post.feature.id) is None:
+                self._journal.withdraw(post.slot, generation=run.generation)
+            raise
+        self._finish(post.slot, post.feature.id, receipt, run)
+
+    def _resume(self, entry: Entry, run: Run) -> bool:
+        """Settle an entry that a killed run left behind; return whether it is out.
+
+        What is proven to be out is moved and noted, what is not frees its slot: nothing is published here.
+        """
+        receipt = entry.receipt or self._publisher.find(entry.slot, entry.feature_id)
+        if receipt is None:
+            run.say(f"{entry.feature_id} was about to go out for {entry.slot} and did not; the slot is free again")
+            self._journal.withdraw(entry.slot, generation=run.generation)
+            return False
+        run.say(f"{entry.feature_id} went out for {entry.slot}; its record is completed now")
+        self._finish(entry.slot, entry.feature_id, receipt, run)
+        return True
+
+    def _finish(self, slot: str, feature_id: str, receipt: Receipt, run: Run) -> None:
+        """Write receipt, move, note; what fails here is done by the next run and never leads back to publishing."""
+        self._journal.published(slot, receipt, generation=run.generation)
+        try:
+            self._note(slot, feature_id, receipt)
+            for item in self._stock.with_id(feature_id):
+                if item.place is not Place.POSTED:
+                    self._stock.move_to_posted(item)
+        except DiskError as error:
+            run.say(f"{feature_id} is posted, but the record is not complete: {error}; the next run tries again")
+            return
+        self._journal.recorded(slot, generation=run.generation)
+
+    def _note(self, slot: str, feature_id: str, receipt: Receipt) -> None:
+        """Append the readable record once."""
+        line = json.dumps(
+            {
+                "slot": slot,
+                "feature": feature_id,
+                "channel": self._publisher.name,
+                "id": receipt.id,
+                "location": receipt.location,
+                "published_at": receipt.published_at.isoformat(timespec="seconds"),
+            },
+            ensure_ascii=False,
+        )
+        if line not in read_record(self._record_file):
+            append_line(self._record_file, line)
+
+    def _choose(self, feature_id: str) -> tuple[StockItem | None, tuple[str, ...]]:
+        """Return the feature to post: the named one, or the oldest ready one that is whole and never went out."""
+        if feature_id:
+            item = self._stock.find(feature_id)
+            if item.place is not Place.READY:
+                raise InputError(f"feature {item.id}", f"it is {item.place.value}, only a ready one can be posted")
+            trouble = self._trouble(item)
+            if trouble:
+                raise InputError(f"feature {item.id}", trouble)
+            return item, ()
+        troubles: list[str] = []
+        for item in self._stock.ready():
+            trouble = self._trouble(item)
+            if not trouble:
+                return item, tuple(troubles)
+            troubles.append(trouble)
+        return None, tuple(troubles)
+
+    def _trouble(self, item: StockItem) -> str:
+        trouble = self._stock.trouble(item)
+        if trouble:
+            return trouble
+        entry = self._journal.find(item.id)
+        if entry is not None:
+            return f"{item.id} went out for {entry.slot} already"
+        findings = lint_post(self._stock.read(item).caption, self._slide_files(item))
+        return f"{item.id}: {findings[0]}" if findings else ""
+
+    def _describe(self, item: StockItem, slot: str) -> Post:
+        feature = self._stock.read(item)
+        return Post(slot=slot, feature=feature, feature_dir=item.folder, slide_files=self._slide_files(item))
+
+    def _slide_files(self, item: StockItem) -> tuple[Path, ...]:
+        return tuple(item.folder / slide.file for slide in self._stock.read(item).slides)
+
+    def _report_posted(self, slot: str, feature_id: str, flags: tuple[str, ...]) -> RunReport:
+        entry = self._journal.find(feature_id)
+        location = entry.receipt.location if entry and entry.receipt else ""
+        left = len(self._stock.ready())
+        return RunReport(
+            outcome=Outcome.PRODUCED,
+            line=f"posted {feature_id} for {slot}: {location}; {left} left in stock",
+            evidence=(Evidence(name="slot", value=slot), Evidence(name="post", value=location)),
+            outputs=(feature_id,),
+            flags=flags,
+        )
+
+    def _report_filled(self, entry: Entry) -> RunReport:
+        receipt = entry.receipt
+        when = f"{receipt.published_at:%Y-%m-%d %H:%M} UTC" if receipt else "not confirmed yet"
+        return RunReport(
+            outcome=Outcome.NOTHING_NEEDED,
+            line=f"today's post is out: {entry.feature_id} for {entry.slot}, {when}",
+            evidence=(
+                Evidence(name="slot", value=entry.slot),
+                Evidence(name="post", value=receipt.id if receipt else entry.feature_id),
+            ),
+        )
+
+
+def read_record(record_file: Path) -> tuple[str, ...]:
+    """Return the lines of the readable record, none when there is no file yet."""
+    try:
+        return tuple(record_file.read_text("utf-8", errors="replace").splitlines())
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise DiskError(str(record_file), error.strerror or str(error)) from error

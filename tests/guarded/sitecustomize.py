@@ -1,0 +1,19 @@
+"""Loaded by every Python process a test starts: the same guard there, and coverage when it is asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2]))
+from tests.guard import install_guard
+
+if os.environ.get("LAMPLIGHTER_REAL_HOME"):
+    install_guard(Path(os.environ["LAMPLIGHTER_REAL_HOME"]))
+if os.environ.get("COVERAGE_PROCESS_START"):
+    with contextlib.suppress(ImportError):
+        import coverage
+
+        coverage.process_startup()
