@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from lamplighter.config.settings import Settings, find_basics, read_settings
 from lamplighter.config.workspace import DEMO_ACCOUNT, SAMPLE, NewWorkspace, find_workspace, make_workspace
 from lamplighter.engine import ledger as ledger_tables
-from lamplighter.engine.job import Outcome, RunReport
+from lamplighter.engine.job import RunReport
 from lamplighter.engine.ledger import Ledger, RunRow
 from lamplighter.engine.lock import is_held
 from lamplighter.engine.lock import read_owner as read_owner_record
@@ -35,6 +36,7 @@ from lamplighter.publish.publisher import lint_post
 from lamplighter.schedule.cadence import next_slot
 
 DATABASE_FILE = "lamplighter.db"
+_DEMO_RUNS = 5
 MIGRATIONS: tuple[Migration, ...] = (
     *ledger_tables.MIGRATIONS,
     *index.MIGRATIONS,
@@ -147,11 +149,8 @@ def demo(
         )
     workspace = Workspace(folder=folder.resolve(), clock=clock, say=say)
     generated = [fill(workspace)]
-    while generated[-1].outcome in {Outcome.PRODUCED, Outcome.PARTIAL} and len(generated) < 3:
-        report = fill(workspace)
-        if report.outcome is Outcome.NOTHING_NEEDED:
-            break
-        generated.append(report)
+    while generated[-1].made_output and len(generated) < _DEMO_RUNS:
+        generated.append(fill(workspace))
     return DemoResult(folder=folder, new=new, generated=tuple(generated), posted=publish(workspace))
 
 
@@ -184,7 +183,7 @@ def read_status(workspace: Workspace) -> Status:
             held=len(parts.stock.items(Place.HELD)),
             posted_today=today[0] if today else None,
             next_post_at=coming.due_at.astimezone(zone) if coming else None,
-            runs=tuple(_seen(run) for job in (generate.JOB, post.JOB) for run in parts.ledger.latest(job=job, limit=1)),
+            runs=tuple(_seen(run, zone) for job in (generate.JOB, post.JOB) for run in parts.ledger.latest(job=job, limit=1)),
             holders=tuple(_describe_holders(settings.state_dir)),
             skipped=tuple(
                 f"{slug} until {state.skip_until:%Y-%m-%d %H:%M} UTC: {state.skip_reason}"
@@ -197,13 +196,13 @@ def read_status(workspace: Workspace) -> Status:
 def read_runs(workspace: Workspace, *, job: str, limit: int) -> tuple[RunRow, ...]:
     """Return the newest runs; one whose process is gone is shown as killed before the next run writes it."""
     with reading(workspace) as parts:
-        return tuple(_seen(run) for run in parts.ledger.latest(job=job, limit=limit))
+        return tuple(_seen(run, parts.settings.post.zone) for run in parts.ledger.latest(job=job, limit=limit))
 
 
 def find_run(workspace: Workspace, number: int) -> RunRow:
     """Return one run; raises InputError."""
     with reading(workspace) as parts:
-        return _seen(parts.ledger.find(number))
+        return _seen(parts.ledger.find(number), parts.settings.post.zone)
 
 
 def read_log(workspace: Workspace, number: int) -> tuple[str, ...]:
@@ -221,8 +220,10 @@ def refuse_posting(parts: Parts, feature_id: str) -> None:
         raise InputError(f"feature {feature_id}", f"it is going out for {entry.slot}", "lamplighter post settles it")
 
 
-def _seen(run: RunRow) -> RunRow:
-    return replace(run, report=see_as_ended(run))
+def _seen(run: RunRow, zone: ZoneInfo) -> RunRow:
+    """Return a run as it is told now: its death if it was not written yet, its times in the workspace's zone."""
+    ended_at = run.ended_at.astimezone(zone) if run.ended_at else None
+    return replace(run, report=see_as_ended(run), started_at=run.started_at.astimezone(zone), ended_at=ended_at)
 
 
 def _describe_holders(state_dir: Path) -> Iterator[str]:

@@ -10,7 +10,6 @@ from lamplighter import app
 from lamplighter.cli.command import Add
 from lamplighter.cli.console import Console, confirm
 from lamplighter.cli.report import describe_report, tell_report
-from lamplighter.engine.job import Outcome
 from lamplighter.errors import UsageError
 from lamplighter.host.clock import SystemClock
 from lamplighter.publish.post import PostPlan
@@ -47,8 +46,8 @@ def _demo(arguments: argparse.Namespace, console: Console) -> int:
     console.line()
     console.line(f"{'A new' if result.new else 'The'} demo workspace: {_short(result.folder)}")
     for report in result.generated:
-        tell_report(console, "generate", report) if not console.as_json else None
-    tell_report(console, "post", result.posted) if not console.as_json else None
+        tell_report(console, "generate", report)
+    tell_report(console, "post", result.posted)
     console.value(
         {
             "folder": str(result.folder),
@@ -96,6 +95,7 @@ def _generate(arguments: argparse.Namespace, console: Console) -> int:
         return _plan_generate(arguments, console, workspace)
     with console.working("making features"):
         report = app.run_generate(workspace, force=arguments.force, brand=arguments.brand)
+    console.value(describe_report("generate", report))
     return tell_report(console, "generate", report)
 
 
@@ -137,6 +137,7 @@ def _post(arguments: argparse.Namespace, console: Console) -> int:
     if extra is not None and not (arguments.yes or confirm(f"Today has its post. Publish {extra.feature.id} too?")):
         raise UsageError("post --force", "an extra post was not confirmed", "say yes at a terminal, or add --yes")
     report = app.run_post(workspace, feature_id=arguments.feature, force=arguments.force)
+    console.value(describe_report("post", report))
     return tell_report(console, "post", report)
 
 
@@ -161,8 +162,7 @@ def _tell_post_plan(console: Console, plan: PostPlan, calls: tuple[str, ...]) ->
             "troubles": list(plan.troubles),
         }
     )
-    would = Outcome.PRODUCED if plan.post or plan.filled_by else Outcome.NOTHING_READY
-    return 0 if would is Outcome.PRODUCED else 66
+    return 0
 
 
 def _short(path: Path) -> str:

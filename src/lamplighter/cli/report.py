@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from lamplighter.cli.console import Console, Json
-from lamplighter.engine.job import RunReport
+from lamplighter.engine.job import Outcome, RunReport
 
 
 def tell_report(console: Console, job: str, report: RunReport) -> int:
-    """Print a run's outcome and return its exit code."""
+    """Print a run's outcome in a line, with the evidence where nothing was done, and return its exit code."""
     tell = console.bad if report.exit_code else console.good
     tell(f"{job}: {report.outcome.value}: {report.line}")
-    console.value(describe_report(job, report))
+    if report.outcome is Outcome.NOTHING_NEEDED:
+        for fact in report.evidence:
+            console.line(f"  {fact.name}: {fact.value}")
     return report.exit_code
 
 

@@ -27,7 +27,7 @@ def _list(arguments: argparse.Namespace, console: Console) -> int:
         [
             (
                 str(run.number),
-                f"{run.started_at:%Y-%m-%d %H:%M} UTC",
+                f"{run.started_at:%Y-%m-%d %H:%M}",
                 run.job,
                 run.report.outcome.value if run.report else "at work",
                 run.report.line if run.report else "",

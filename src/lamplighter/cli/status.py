@@ -28,7 +28,7 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
     for run in status.runs:
         ended = f"{run.report.outcome.value}: {run.report.line}" if run.report else "at work"
         tell = console.bad if run.report and run.report.exit_code else console.line
-        tell(f"{run.job:<9} {run.started_at:%Y-%m-%d %H:%M} UTC  {ended}")
+        tell(f"{run.job:<9} {run.started_at:%Y-%m-%d %H:%M}  {ended}")
     for holder in status.holders:
         console.line(f"lock      {holder}")
     for skip in status.skipped:

@@ -190,7 +190,11 @@ class Poster:
 
     def _report_filled(self, entry: Entry) -> RunReport:
         receipt = entry.receipt
-        when = f"{receipt.published_at:%Y-%m-%d %H:%M} UTC" if receipt else "not confirmed yet"
+        when = (
+            f"since {receipt.published_at.astimezone(self._settings.zone):%Y-%m-%d %H:%M}"
+            if receipt
+            else "not confirmed yet"
+        )
         return RunReport(
             outcome=Outcome.NOTHING_NEEDED,
             line=f"today's post is out: {entry.feature_id} for {entry.slot}, {when}",
