@@ -11,7 +11,16 @@ from pathlib import Path
 STUBS = ("crontab", "launchctl", "systemctl", "loginctl", "atq", "at")
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _ROOT = Path(__file__).parents[1]
-_CHANGING = frozenset({"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate"})
+# Which arguments of an audit event name a path that changes; a link leaves what it points to alone.
+_CHANGING = {
+    "os.mkdir": slice(0, 1),
+    "os.rename": slice(0, 2),
+    "os.remove": slice(0, 1),
+    "os.rmdir": slice(0, 1),
+    "os.symlink": slice(1, 2),
+    "os.link": slice(1, 2),
+    "os.truncate": slice(0, 1),
+}
 
 
 class GuardError(BaseException):
@@ -32,7 +41,7 @@ def install_guard(real_home: Path) -> None:
     def hook(event: str, arguments: tuple[object, ...]) -> None:
         if event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITING and is_forbidden(arguments[0]):
             raise GuardError(f"a test wrote to {arguments[0]!r} in the real home")
-        if event in _CHANGING and any(is_forbidden(argument) for argument in arguments):
+        if event in _CHANGING and any(is_forbidden(path) for path in arguments[_CHANGING[event]]):
             raise GuardError(f"a test changed {arguments!r} in the real home")
         if event == "socket.connect":
             _check_address(arguments[1])

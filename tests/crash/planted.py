@@ -1,0 +1,43 @@
+"""Bugs that the crash matrices must catch, each a wrong order of two right steps."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from lamplighter.engine.supervisor import Run
+from lamplighter.featurepost import stock
+from lamplighter.host.files import read_capped
+from lamplighter.publish.post import Poster
+from lamplighter.publish.publisher import Post
+
+
+def _publish_before_journal(self: Poster, post: Post, run: Run) -> None:
+    """Write the journal after the call: what was killed in between goes out again."""
+    receipt = self._publisher.publish(post)
+    self._journal.claim(post.slot, post.feature.id, generation=run.generation, run=run.number)
+    self._finish(post.slot, post.feature.id, receipt, run)
+
+
+def _copy_instead_of_rename(source_dir: Path, target_dir: Path) -> None:
+    """Move a folder file by file: what was killed in between is half a feature."""
+    target_dir.mkdir(parents=True)
+    for file in sorted(source_dir.iterdir()):
+        _step()
+        shutil.copyfile(file, target_dir / file.name)
+    shutil.rmtree(source_dir)
+
+
+def _step() -> None:
+    """Give the killer a line of ours to stop at."""
+    read_capped(Path(__file__), limit=1_000_000)
+
+
+def plant(name: str) -> None:
+    """Put a bug in this process; "none" puts none."""
+    if name == "journal-after-call":
+        Poster._publish = _publish_before_journal  # type: ignore[method-assign]  # the bug under test
+    elif name == "copy-instead-of-rename":
+        setattr(stock, "move_folder", _copy_instead_of_rename)  # noqa: B010 - the bug under test
+    elif name != "none":
+        raise ValueError(name)

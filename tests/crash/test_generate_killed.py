@@ -1,0 +1,79 @@
+"""`generate` killed at every step: what is ready is whole, what is not stays a draft, and the next run goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.crash.matrix import (
+    SHARDS,
+    choose_steps,
+    leftovers,
+    list_steps,
+    make_workspace,
+    run,
+    run_killed,
+    runs_without_outcome,
+)
+
+from lamplighter.featurepost.feature import parse_manifest
+
+pytestmark = [pytest.mark.crash, pytest.mark.timeout(1500)]
+
+
+def find_half_features(workspace: Path) -> list[str]:
+    """Return ready folders that are not whole, each with what it lacks."""
+    half = []
+    for folder in (workspace / "content/sns").glob("feature-*"):
+        manifest = folder / "feature.json"
+        if not manifest.is_file():
+            half.append(f"{folder.name}: no manifest")
+            continue
+        feature = parse_manifest(manifest.read_bytes())
+        names = {"feature.json", "caption.txt", "qa.json", *(slide.file for slide in feature.slides)}
+        if {path.name for path in folder.iterdir()} != names:
+            half.append(f"{folder.name}: holds {sorted(path.name for path in folder.iterdir())}")
+    return half
+
+
+def find_harm(workspace: Path) -> list[str]:
+    """Look at once after a kill, run `generate` again, and return what is wrong."""
+    harm = [f"right after the kill: {half}" for half in find_half_features(workspace)]
+    again = run("generate", "--workspace", str(workspace))
+    if again.code:
+        harm.append(f"the next generate ended with {again}")
+    ready = [path.name for path in (workspace / "content/sns").glob("feature-*")]
+    drafts = list((workspace / "content/sns").glob("_draft-*"))
+    if len(ready) != 3:
+        harm.append(f"ready are {ready}")
+    numbers = [name.split("-")[1] for name in ready] + [path.name.split("-")[2] for path in drafts]
+    if len(set(numbers)) != len(numbers):
+        harm.append(f"an id came twice: {numbers}")
+    harm += [f"{draft.name} does not say why" for draft in drafts if not (draft / "failure.json").is_file()]
+    left = [name for name in leftovers(workspace) if "_draft-" not in name]
+    return [*harm, *find_half_features(workspace), *left, *runs_without_outcome(workspace)]
+
+
+def kill_and_look(source: Path, folder: Path, step: int, plant: str) -> list[str]:
+    """Kill `generate` at one step in a fresh workspace and return the harm done."""
+    workspace = make_workspace(source, folder / str(step))
+    ended = run_killed(step, plant, "generate", "--workspace", str(workspace))
+    if not ended.killed:
+        return [f"was not killed: {ended}"]
+    return find_harm(workspace)
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_a_killed_generate_leaves_no_half_feature(one_missing: Path, tmp_path: Path, shard: int) -> None:
+    """Whatever line the process dies at, ready features are whole and the next run fills the stock."""
+    steps = list_steps("none", "generate", "--workspace", str(make_workspace(one_missing, tmp_path / "count")))
+    harms = {step: kill_and_look(one_missing, tmp_path, step, "none") for step in choose_steps(steps, shard)}
+    assert {step: harm for step, harm in harms.items() if harm} == {}
+
+
+def test_the_matrix_catches_a_copy_in_place_of_the_rename(one_missing: Path, tmp_path: Path) -> None:
+    """With the planted bug some step leaves half a feature, so a matrix without harm means something."""
+    plant = "copy-instead-of-rename"
+    workspace = make_workspace(one_missing, tmp_path / "count")
+    steps = list_steps(plant, "generate", "--workspace", str(workspace), inside="host/files.py")
+    assert any(kill_and_look(one_missing, tmp_path, step, plant) for step in reversed(steps))
