@@ -1,0 +1,84 @@
+"""The carousel: what is to be shown, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from lamplighter.errors import FailureClass, LamplighterError
+from lamplighter.featurepost.catalog import Theme
+from lamplighter.featurepost.feature import Language, Role, SlideText
+
+_SHOWN_LETTERS = 60
+
+
+class RenderError(LamplighterError):
+    """the slides could not be made."""
+
+    failure: ClassVar[FailureClass] = FailureClass.UPSTREAM
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlideSpec:
+    """One slide to make: its part, its photo if there is one, its words."""
+
+    role: Role
+    photo_file: Path | None
+    text: SlideText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carousel:
+    """All slides of one feature and the brand they speak for; `url` may be empty."""
+
+    slides: tuple[SlideSpec, ...]
+    brand_name: str
+    handle: str
+    url: str
+    language: Language
+    theme: Theme
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedSlide:
+    """One finished JPEG: its name in the target folder, its size and its hash."""
+
+    file: str
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitTrouble:
+    """A text that is too long for its place, although it was set as small as the template allows.
+
+    `slide` counts from 1; `field` is a name of SlideText, or "brand"; `size` is the letter size in pixels, `needed` and
+    `limit` the pixels the text would need and has; `broken` means that a word had to be cut.
+    """
+
+    slide: int
+    field: str
+    text: str
+    size: float
+    needed: float
+    limit: float
+    broken: bool
+
+    def __str__(self) -> str:
+        """Return one line for a person, or for the writer that is asked for shorter words."""
+        shown = self.text if len(self.text) <= _SHOWN_LETTERS else f"{self.text[:_SHOWN_LETTERS]}…"
+        place = f"slide {self.slide}: the {self.field} {' '.join(shown.split())!r}"
+        if self.broken:
+            return f"{place} has a word too long for its place, or is too long for any slide"
+        return f"{place} needs {self.needed:.0f} pixels where there are {self.limit:.0f}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A finished carousel: its files in order, remarks for a person, texts that did not fit, seconds of wall time."""
+
+    slides: tuple[RenderedSlide, ...]
+    notes: tuple[str, ...]
+    fit: tuple[FitTrouble, ...]
+    seconds: float

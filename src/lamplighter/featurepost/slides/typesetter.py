@@ -1,0 +1,163 @@
+"""The typesetter: words and photos by a Typst template into one PDF/A, a page a slide."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import typst
+
+from lamplighter.featurepost.feature import Language, Struct
+from lamplighter.featurepost.slides.carousel import RenderError
+from lamplighter.featurepost.slides.exchange import Colours, Trouble
+from lamplighter.featurepost.slides.glyphs import Coverage, read_coverage
+from lamplighter.featurepost.slides.phrases import Field
+
+EMOJI_FAMILY = "Twemoji Mozilla"
+_MAIN = """\
+#import "/lib/lamp.typ": carousel
+#import "/tpl/slides.typ" as template
+#carousel(json(bytes(sys.inputs.data)), template)
+"""
+_TROUBLE = "<fit-trouble>"
+_PLACE = re.compile(r"(?:tpl|lib)/[\w./-]+:\d+")
+# PDF/A forbids the empty box for a missing letter, so Typst says so instead of drawing it (typst/typst#3004).
+_MISSING_LETTER = "could not be displayed"
+
+
+class Words(Struct, frozen=True, kw_only=True):
+    """The text fields of a slide as a template gets them; an absent one has no lines."""
+
+    kicker: Field
+    title: Field
+    subtitle: Field
+    name: Field
+    price: Field
+    note: Field
+    body: Field
+
+
+class PageSlide(Struct, frozen=True, kw_only=True):
+    """One slide as the document has it; `photo` is a path from the document's root."""
+
+    role: str
+    photo: str | None
+    words: Words
+
+
+class BrandFields(Struct, frozen=True, kw_only=True):
+    """The brand's lines as a template gets them."""
+
+    name: Field
+    handle: Field
+    url: Field
+
+
+class Document(Struct, frozen=True, kw_only=True):
+    """Everything a template is told."""
+
+    size: tuple[int, int]
+    fonts: tuple[str, ...]
+    lang: Language
+    theme: Colours
+    brand: BrandFields
+    slides: tuple[PageSlide, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typeset:
+    """A PDF, the texts that did not fit, and what Typst remarked."""
+
+    pdf: bytes
+    fit: tuple[Trouble, ...]
+    remarks: tuple[str, ...]
+
+
+class Typesetter:
+    """Typst over a private copy of one template; `fonts` is the order in which letters are looked for."""
+
+    def __init__(
+        self,
+        *,
+        template: str,
+        template_dir: Path,
+        library_dir: Path,
+        root_dir: Path,
+        fonts: tuple[str, ...],
+        bundled_fonts_dir: Path,
+        own_fonts_dir: Path | None,
+    ) -> None:
+        """Copy the template and find the fonts; raises RenderError when one is missing."""
+        self._subject = f"template {template}"
+        self._root_dir = root_dir
+        shutil.copytree(template_dir, root_dir / "tpl")
+        shutil.copytree(library_dir, root_dir / "lib")
+        # A file, not bytes: query() cannot see a main document in memory (typst-py 0.15.2).
+        main_file = root_dir / "main.typ"
+        main_file.write_text(_MAIN, encoding="utf-8")
+        font_dirs = [str(folder) for folder in (bundled_fonts_dir, own_fonts_dir) if folder is not None]
+        found = typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=font_dirs)
+        self.fonts = _choose_families(self._subject, fonts, found, own_fonts_dir)
+        self._font_files = sorted({font.path for font in found.fonts() if font.family in self.fonts and font.path})
+        nowhere = str(root_dir / "no-packages")
+        self._compiler = typst.Compiler(
+            input=str(main_file),
+            root=str(root_dir),
+            font_paths=found,
+            ignore_system_fonts=True,
+            package_path=nowhere,
+            package_cache_path=nowhere,
+        )
+
+    def read_coverage(self) -> Coverage:
+        """Return the letters that can be shown."""
+        return read_coverage(Path(file) for file in self._font_files)
+
+    def typeset(self, document: Document) -> Typeset:
+        """Return the document as PDF/A; raises RenderError with the template's file and line."""
+        data = msgspec.json.encode(document).decode("utf-8")
+        try:
+            pdf, warnings = self._compiler.compile_with_warnings(
+                format="pdf", pdf_tags=False, pdf_standards=["a-2b"], timestamp=0, sys_inputs={"data": data}
+            )
+            fit = self._compiler.query(_TROUBLE, field="value")
+        except typst.TypstError as error:
+            raise self._explain(error) from None
+        if not isinstance(pdf, bytes):
+            raise RenderError(self._subject, "Typst gave no document")
+        return Typeset(
+            pdf=pdf,
+            fit=msgspec.json.decode(fit, type=tuple[Trouble, ...]),
+            remarks=tuple(warning.message for warning in warnings),
+        )
+
+    def _explain(self, error: typst.TypstError) -> RenderError:
+        place = _PLACE.search(error.diagnostic)
+        where = f"{place[0].removeprefix('tpl/')}: " if place else ""
+        remedy = "put a font that has them into fonts/" if _MISSING_LETTER in error.message else "; ".join(error.hints)
+        return RenderError(self._subject, f"{where}{error.message}", remedy)
+
+
+def _choose_families(
+    subject: str, wanted: tuple[str, ...], found: typst.Fonts, own_fonts_dir: Path | None
+) -> tuple[str, ...]:
+    """Return the template's families, then those a person added to the workspace, then the emoji."""
+    present = set(found.families())
+    lacking = [family for family in wanted if family not in present]
+    if lacking:
+        raise RenderError(
+            subject, f"there is no font {', '.join(lacking)}", f"put its file into fonts/; present: {_listing(present)}"
+        )
+    added = {
+        font.family
+        for font in found.fonts()
+        if own_fonts_dir is not None and font.path and Path(font.path).is_relative_to(own_fonts_dir)
+    }
+    return (*wanted, *sorted(added.difference(wanted, (EMOJI_FAMILY,))), EMOJI_FAMILY)
+
+
+def _listing(families: set[str]) -> str:
+    return ", ".join(sorted(families))

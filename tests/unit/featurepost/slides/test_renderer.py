@@ -1,0 +1,208 @@
+"""The renderer believes nothing its worker did not prove, and says in one line what went wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import sys
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from tests.unit.featurepost.slides.studio import carousel_of, slide, write_photo, write_template
+
+from lamplighter.errors import ConfigError, DiskError
+from lamplighter.featurepost.catalog import Theme
+from lamplighter.featurepost.feature import Role
+from lamplighter.featurepost.slides.carousel import RenderError
+from lamplighter.featurepost.slides.exchange import Made, Picture, Refused, Trouble, parse_request, render_answer
+from lamplighter.featurepost.slides.renderer import Renderer
+from lamplighter.featurepost.slides.template import find_template
+from lamplighter.host.process import Command, Ending, Finished
+
+CONTENT = b"\xff\xd8 a picture"
+PICTURE = Picture(file="slide-1.jpg", size_bytes=len(CONTENT), sha256=hashlib.sha256(CONTENT).hexdigest())
+MADE = Made(pictures=(PICTURE,), notes=("a note",), fit=())
+
+
+@dataclass(slots=True)
+class ToldRunner:
+    """Answers as told, after writing the pictures as told; keeps the commands."""
+
+    answer: Made | Refused | bytes = MADE
+    ending: Ending = Ending.EXITED
+    code: int = 0
+    stderr: bytes = b""
+    content: bytes = CONTENT
+    commands: list[Command] = field(default_factory=list)
+
+    def run(self, command: Command) -> Finished:
+        """Write slide-1.jpg where the request wants it, and answer."""
+        self.commands.append(command)
+        (Path(parse_request(command.stdin).output_dir) / "slide-1.jpg").write_bytes(self.content)
+        stdout = self.answer if isinstance(self.answer, bytes) else render_answer(self.answer)
+        return Finished(ending=self.ending, code=self.code, seconds=0.5, stdout=stdout, stderr=self.stderr)
+
+
+def _render(runner: ToldRunner, target_dir: Path) -> RenderError:
+    renderer = Renderer(runner=runner, deadline=timedelta(seconds=60))
+    with pytest.raises(RenderError) as caught:
+        renderer.render(carousel_of(slide(Role.COVER, title="Tea")), find_template("default"), target_dir)
+    assert not target_dir.exists()
+    return caught.value
+
+
+def test_the_finished_pictures_are_moved_into_place(tmp_path: Path) -> None:
+    """Files, notes, troubles and time come back as values; nothing else is left in the folder."""
+    trouble = Trouble(slide=1, field="title", text="Tea", size=40.0, needed=500.0, limit=400.0, broken=False)
+    runner = ToldRunner(answer=Made(pictures=(PICTURE,), notes=("a note",), fit=(trouble,)))
+    rendered = Renderer(runner=runner).render(
+        carousel_of(slide(Role.COVER, title="Tea")), find_template("default"), tmp_path / "new"
+    )
+    assert [file.name for file in (tmp_path / "new").iterdir()] == ["slide-1.jpg"]
+    assert (tmp_path / "new" / "slide-1.jpg").read_bytes() == CONTENT
+    assert (rendered.slides[0].sha256, rendered.notes, rendered.seconds) == (PICTURE.sha256, ("a note",), 0.5)
+    assert (rendered.fit[0].slide, rendered.fit[0].needed, rendered.fit[0].broken) == (1, 500.0, False)
+
+
+def test_the_worker_starts_alone_and_offline(tmp_path: Path) -> None:
+    """An isolated interpreter, a small environment, proxies that lead nowhere, a folder of its own that goes again."""
+    runner = ToldRunner()
+    Renderer(runner=runner, deadline=timedelta(seconds=7)).render(
+        carousel_of(slide(Role.COVER, title="Tea")), find_template("default"), tmp_path
+    )
+    (command,) = runner.commands
+    assert command.argv == (sys.executable, "-I", "-m", "lamplighter.featurepost.slides.worker")
+    assert command.deadline == timedelta(seconds=7)
+    assert {name.lower() for name in command.env} == {
+        "path",
+        "lang",
+        "tmpdir",
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+    }
+    assert command.env["HTTPS_PROXY"] == "http://127.0.0.1:9"
+    assert not command.cwd.exists()
+    request = parse_request(command.stdin)
+    assert Path(request.scratch_dir).parent == Path(request.output_dir).parent == command.cwd
+
+
+def test_the_persons_own_fonts_are_told_only_when_they_exist(tmp_path: Path) -> None:
+    """A workspace without fonts/ is no error."""
+    (tmp_path / "fonts").mkdir()
+    told = []
+    for name in ("fonts", "nowhere"):
+        runner = ToldRunner()
+        renderer = Renderer(runner=runner, fonts_dir=tmp_path / name)
+        renderer.render(carousel_of(slide(Role.COVER, title="Tea")), find_template("default"), tmp_path / "out")
+        told.append(parse_request(runner.commands[0].stdin).own_fonts_dir)
+    assert told == [str((tmp_path / "fonts").resolve()), None]
+
+
+@pytest.mark.parametrize(
+    ("runner", "line"),
+    [
+        (
+            ToldRunner(ending=Ending.DEADLINE, code=-15, answer=b""),
+            "template default: slides took longer than 60 s",
+        ),
+        (
+            ToldRunner(ending=Ending.SIGNALLED, code=-9, answer=b""),
+            "template default: the slide worker was ended by SIGKILL",
+        ),
+        (
+            ToldRunner(ending=Ending.SIGNALLED, code=-250, answer=b""),
+            "template default: the slide worker was ended by signal 250",
+        ),
+        (
+            ToldRunner(code=1, stderr=b"Traceback (most recent call last):\n  File x\nMemoryError: no more\n\n"),
+            "template default: the slide worker failed: MemoryError: no more",
+        ),
+        (ToldRunner(code=3), "template default: the slide worker failed: it said nothing"),
+        (
+            ToldRunner(answer=Refused(subject="slide 4", cause="no font has 简", remedy="add one")),
+            "slide 4: no font has 简; add one",
+        ),
+        (
+            ToldRunner(answer=Made(pictures=(), notes=(), fit=())),
+            "template default: the slide worker made 0 pictures of 1 slides",
+        ),
+        (ToldRunner(content=b"other"), "slide-1.jpg: the picture on disk is not the one that was made"),
+    ],
+)
+def test_each_way_to_fail_is_one_line(runner: ToldRunner, line: str, tmp_path: Path) -> None:
+    """No traceback, no half-made folder."""
+    assert str(_render(runner, tmp_path / "out")) == line
+
+
+@pytest.mark.parametrize("answer", [b"", b"hello", b'{"type":"made"}', b"\xff\xfe"])
+def test_an_unreadable_answer_is_an_error(answer: bytes, tmp_path: Path) -> None:
+    """What is not exactly an answer is none."""
+    assert "the slide worker's answer is unreadable" in str(_render(ToldRunner(answer=answer), tmp_path / "out"))
+
+
+def test_a_picture_name_that_leads_elsewhere_is_refused(tmp_path: Path) -> None:
+    """Names are ours; a path in their place is not followed."""
+    picture = Picture(file="../../slide-1.jpg", size_bytes=1, sha256="")
+    error = _render(ToldRunner(answer=Made(pictures=(picture,), notes=(), fit=())), tmp_path / "out")
+    assert error.cause == "the slide worker made 1 pictures of 1 slides"
+
+
+def test_a_slide_the_template_does_not_know_is_refused_before_the_worker_starts(tmp_path: Path) -> None:
+    """The line names the slide and the role."""
+    write_template(tmp_path)
+    runner = ToldRunner()
+    with pytest.raises(RenderError, match="slide 2: template plain has no role 'closing'"):
+        Renderer(runner=runner).render(
+            carousel_of(slide(Role.COVER), slide(Role.CLOSING)), find_template("plain", tmp_path), tmp_path / "out"
+        )
+    assert runner.commands == []
+
+
+def test_a_role_that_needs_a_photo_is_refused_without_one(tmp_path: Path) -> None:
+    """A product nobody can see is not shown."""
+    with pytest.raises(RenderError, match="slide 1: template default shows no product without a photo"):
+        Renderer(runner=ToldRunner()).render(
+            carousel_of(slide(Role.PRODUCT, name="Mug")), find_template("default"), tmp_path / "out"
+        )
+
+
+def test_colours_that_hide_words_are_refused_before_the_worker_starts(tmp_path: Path) -> None:
+    """The line names the brand."""
+    with pytest.raises(ConfigError, match="brand Kibo: the theme's ink #777777 on paper #888888"):
+        Renderer(runner=ToldRunner()).render(
+            carousel_of(slide(Role.COVER), theme=Theme(ink="#777777", paper="#888888")),
+            find_template("default"),
+            tmp_path / "out",
+        )
+
+
+def test_a_photo_is_told_by_its_full_path_and_box(tmp_path: Path) -> None:
+    """The worker has another working folder."""
+    photo_file = write_photo(tmp_path / "mug.jpg", width=60, height=80)
+    runner = ToldRunner()
+    Renderer(runner=runner).render(
+        carousel_of(slide(Role.PRODUCT, photo_file, name="Mug")), find_template("default"), tmp_path / "out"
+    )
+    (order,) = parse_request(runner.commands[0].stdin).slides
+    assert (order.photo, order.photo_box) == (str(photo_file.resolve()), (1080, 850))
+
+
+@pytest.mark.parametrize("url", ["https://www.kibo.example/", "http://kibo.example", "kibo.example"])
+def test_an_address_is_shown_as_people_write_it(url: str, tmp_path: Path) -> None:
+    """No scheme, no www, no slash at the end."""
+    runner = ToldRunner()
+    carousel = dataclasses.replace(carousel_of(slide(Role.COVER, title="Tea")), url=url)
+    Renderer(runner=runner).render(carousel, find_template("default"), tmp_path)
+    assert parse_request(runner.commands[0].stdin).brand.url == "kibo.example"
+
+
+def test_a_target_that_cannot_be_written_is_a_disk_error(tmp_path: Path) -> None:
+    """A file stands where the folder should be."""
+    (tmp_path / "out").touch()
+    with pytest.raises(DiskError):
+        Renderer(runner=ToldRunner()).render(
+            carousel_of(slide(Role.COVER, title="Tea")), find_template("default"), tmp_path / "out"
+        )
