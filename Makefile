@@ -58,6 +58,7 @@ check: $(DEV)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/budgets.py
+	$(BIN)/python tools/reference.py --check
 
 bench: $(DEV)
 	@for bench in bench/*.py; do env -u PYTHONDONTWRITEBYTECODE $(BIN)/python $$bench || exit 1; done
@@ -65,6 +66,7 @@ bench: $(DEV)
 format: $(DEV)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/python tools/reference.py
 
 wheel: $(DEV)
 	rm -rf dist

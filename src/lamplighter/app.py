@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from lamplighter.config.settings import Settings, find_basics, read_settings
+from lamplighter.config.settings import SETTINGS_FILE, Settings, find_basics, read_settings
 from lamplighter.config.workspace import DEMO_ACCOUNT, SAMPLE, NewWorkspace, find_workspace, make_workspace
 from lamplighter.engine import ledger as ledger_tables
 from lamplighter.engine.job import RunReport
@@ -72,18 +74,31 @@ class Parts:
 
 def open_workspace(workspace: str | None, say: Say) -> Workspace:
     """Return the workspace a command means: the named folder, or the nearest above the present one."""
-    named = Path(workspace).absolute() if workspace else None
-    if named is not None and not named.is_dir():
-        raise InputError(str(named), "there is no such folder", "lamplighter init makes a workspace")
-    folder = find_workspace(Path.cwd() if named is None else named)
-    return Workspace(folder=folder.resolve(), clock=SystemClock(), say=say)
+    start = _absolute(Path(workspace or "."))
+    if workspace and not _is_folder(start):
+        raise InputError(str(start), "there is no such folder", "lamplighter init makes a workspace")
+    return Workspace(folder=find_workspace(start).resolve(), clock=SystemClock(), say=say)
+
+
+def _absolute(folder: Path) -> Path:
+    try:
+        return folder.absolute()
+    except FileNotFoundError:
+        raise InputError(str(folder), "the present folder is gone", "change to one that exists") from None
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name that is too long, a folder we may not look into
+        return False
 
 
 def init(folder: Path, shops: tuple[str, ...]) -> NewWorkspace:
     """Make a workspace; the function behind `lamplighter init`."""
-    if folder.exists():
+    if _is_folder(folder):
         refuse_other_user(folder)
-    return make_workspace(folder.absolute(), shops)
+    return make_workspace(_absolute(folder), shops)
 
 
 def run_generate(workspace: Workspace, *, force: bool = False, brand: str = "") -> RunReport:
@@ -139,8 +154,8 @@ def demo(
     publish: Callable[[Workspace], RunReport] = run_post,
 ) -> DemoResult:
     """Show the main job with the sample brands: init when there is nothing, generate until full, post."""
-    folder = folder.absolute()
-    new = not (folder / "lamplighter.toml").exists()
+    folder = _absolute(folder)
+    new = not os.path.lexists(folder / SETTINGS_FILE)
     if new:
         make(folder, (SAMPLE,))
     elif find_basics(folder)[1] != DEMO_ACCOUNT:
@@ -183,7 +198,9 @@ def read_status(workspace: Workspace) -> Status:
             held=len(parts.stock.items(Place.HELD)),
             posted_today=today[0] if today else None,
             next_post_at=coming.due_at.astimezone(zone) if coming else None,
-            runs=tuple(_seen(run, zone) for job in (generate.JOB, post.JOB) for run in parts.ledger.latest(job=job, limit=1)),
+            runs=tuple(
+                _seen(run, zone) for job in (generate.JOB, post.JOB) for run in parts.ledger.latest(job=job, limit=1)
+            ),
             holders=tuple(_describe_holders(settings.state_dir)),
             skipped=tuple(
                 f"{slug} until {state.skip_until:%Y-%m-%d %H:%M} UTC: {state.skip_reason}"
@@ -210,6 +227,8 @@ def read_log(workspace: Workspace, number: int) -> tuple[str, ...]:
     with reading(workspace) as parts:
         run = parts.ledger.find(number)
         file = log_file(parts.settings.state_dir, run.job, number)
+        if not file.exists():
+            return ()
         return tuple(read_capped(file, limit=50_000_000, what="log").decode("utf-8", "replace").splitlines())
 
 
@@ -296,7 +315,7 @@ def _assemble(settings: Settings, database: Database, clock: Clock) -> Parts:
 @contextlib.contextmanager
 def _generator(parts: Parts, clock: Clock, brand: str) -> Iterator[Generator]:
     """Build the generator; what draws and what fetches is loaded here, so that other commands start quickly."""
-    from lamplighter.featurepost.making import Maker, Workshop  # noqa: PLC0415
+    from lamplighter.featurepost.making import FeatureMaker, Workshop  # noqa: PLC0415
     from lamplighter.featurepost.shop import open_shop  # noqa: PLC0415
     from lamplighter.featurepost.slides.renderer import Renderer  # noqa: PLC0415
     from lamplighter.featurepost.slides.template import find_template  # noqa: PLC0415
@@ -304,6 +323,7 @@ def _generator(parts: Parts, clock: Clock, brand: str) -> Iterator[Generator]:
     from lamplighter.host.http import Client  # noqa: PLC0415
     from lamplighter.host.process import SystemRunner  # noqa: PLC0415
 
+    logging.getLogger("stamina").addHandler(logging.NullHandler())  # it tells of retries on stderr otherwise
     settings = parts.settings
     brands = parts.read_brands()
     chosen = tuple(entry for entry in brands if brand in {"", entry.slug})
@@ -327,7 +347,7 @@ def _generator(parts: Parts, clock: Clock, brand: str) -> Iterator[Generator]:
             stock=parts.stock,
             index=parts.index,
             states=parts.states,
-            maker=Maker(workshop, parts.stock, parts.index),
+            maker=FeatureMaker(workshop, parts.stock, parts.index),
             clock=clock,
             settings=settings.generate,
             named=bool(brand),
