@@ -43,7 +43,8 @@ demo: $(PRODUCT)
 test: $(DEV)
 ifdef COVERAGE
 	@rm -f .coverage .coverage.*
-	COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml $(BIN)/coverage run -m pytest -n 2 $(TESTS)
+	PYTHONPATH=$(CURDIR)/tests/guarded COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml COVERAGE_FILE=$(CURDIR)/.coverage \
+		$(BIN)/pytest -n 2 $(TESTS)
 	@$(BIN)/coverage combine --quiet && $(BIN)/python tools/coverage_budget.py
 else
 	$(BIN)/pytest -n 2 $(TESTS)

@@ -71,9 +71,11 @@ class BrandStates:
 
     def record_failure(self, slug: str, *, cause: str, now: datetime) -> BrandState:
         """Count a failure; the third in a row rests the brand for a day, and the count begins anew."""
-        failures = self.read(slug, now=now).failures + 1
+        state = self.read(slug, now=now)
+        failures = state.failures + 1
         if failures >= _FAILURES_TO_REST:
-            self.skip(slug, until=now + _REST, reason=f"failed {failures} times in a row: {cause}")
+            if state.skip_until is None or state.skip_until < now + _REST:  # a person's longer skip stays as it is
+                self.skip(slug, until=now + _REST, reason=f"failed {failures} times in a row: {cause}")
             failures = 0
         self._database.change(
             """INSERT INTO brand (account, slug, failures, last_failure) VALUES (?, ?, ?, ?)

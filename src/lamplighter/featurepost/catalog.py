@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -54,7 +55,7 @@ class Brand(Struct, frozen=True, kw_only=True):
 
 
 class _Catalog(Struct, frozen=True, kw_only=True):
-    brands: tuple[Brand, ...]
+    brands: tuple[msgspec.Raw, ...]
 
 
 def read_catalog(file: Path) -> tuple[Brand, ...]:
@@ -65,27 +66,39 @@ def read_catalog(file: Path) -> tuple[Brand, ...]:
 def parse_catalog(content: bytes, *, name: str = CATALOG_FILE) -> tuple[Brand, ...]:
     """Return the brands a catalog describes; raises ConfigError naming the brand, the field and the way out."""
     try:
-        brands = msgspec.json.decode(content, type=_Catalog).brands
+        content.decode("utf-8")
+        entries = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=_Catalog).brands
     except msgspec.ValidationError as error:
-        raise ConfigError(name, _explain(str(error)), "correct it and run again") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(name, _explain(str(error), ("brands",)), "correct it and run again") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(name, f"byte {error.start} is not UTF-8", "save the file as UTF-8") from None
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ConfigError(name, f"this is not JSON: {error}", "correct it and run again") from None
-    if not brands:
+    if not entries:
         raise ConfigError(name, "there is no brand in it", 'add one under "brands"')
-    seen: set[str] = set()
-    for brand in brands:
+    brands: dict[str, Brand] = {}
+    for number, entry in enumerate(entries, start=1):
+        brand = _parse_brand(entry, f"{name}: brand {number}")
         _check(brand, name)
-        if brand.slug in seen:
+        if brand.slug in brands:
             raise ConfigError(name, f"the slug {brand.slug!r} is there twice", "give each brand its own")
-        seen.add(brand.slug)
-    return brands
+        brands[brand.slug] = brand
+    return tuple(brands.values())
+
+
+def _parse_brand(entry: msgspec.Raw, subject: str) -> Brand:
+    try:
+        return msgspec.json.decode(entry, type=Brand)
+    except (msgspec.DecodeError, RecursionError) as error:
+        known = (*Brand.__struct_fields__, *Theme.__struct_fields__)
+        raise ConfigError(subject, _explain(str(error), known), "correct it and run again") from None
 
 
 def _check(brand: Brand, name: str) -> None:
     """Raise ConfigError for the first field of a brand that cannot work."""
     for field, problem in (
         ("slug", _problem_of_slug(brand.slug)),
-        ("name", "" if 0 < len(brand.name.strip()) <= 60 else "must have 1 to 60 letters"),
+        ("name", "" if _is_name(brand.name) else "must have 1 to 60 letters in one line"),
         ("shop", _problem_of_shop(brand.shop)),
         ("handle", "" if _HANDLE.fullmatch(brand.handle) else "must be like @name"),
         ("url", "" if not brand.url or _is_web(brand.url) else "must begin with https://"),
@@ -103,7 +116,17 @@ def _problem_of_slug(slug: str) -> str:
     return "" if good else "must be 1 to 40 small letters, digits and single hyphens"
 
 
+def _is_name(name: str) -> bool:
+    return 0 < len(name.strip()) <= 60 and not _has_control_letters(name)
+
+
+def _has_control_letters(text: str) -> bool:
+    return any(unicodedata.category(letter) in {"Cc", "Cs", "Zl", "Zp"} for letter in text)
+
+
 def _problem_of_shop(shop: str) -> str:
+    if _has_control_letters(shop):
+        return "holds a letter that cannot be seen"
     if shop.startswith("file:"):
         return "" if shop.removeprefix("file:") else "names no folder after file:"
     return "" if _is_web(shop) else "must be https://… or file:FOLDER"
@@ -114,7 +137,8 @@ def _is_web(address: str) -> bool:
         parts = urlsplit(address)
     except ValueError:
         return False
-    return parts.scheme in {"https", "http"} and bool(parts.hostname) and parts.username is None
+    plain = not _has_control_letters(address) and " " not in address
+    return plain and parts.scheme in {"https", "http"} and bool(parts.hostname) and parts.username is None
 
 
 def _problem_of_hashtags(tags: tuple[str, ...]) -> str:
@@ -130,10 +154,10 @@ def _problem_of_theme(theme: Theme) -> str:
     return f"{bad[0]} must be like #c24d2c" if bad else ""
 
 
-def _explain(message: str) -> str:
+def _explain(message: str, known: tuple[str, ...]) -> str:
     """Add the nearest right name to msgspec's words about an unknown field."""
     found = re.search(r"unknown field `(.+?)`", message)
     if not found:
         return message
-    near = difflib.get_close_matches(found[1], [*Brand.__struct_fields__, *Theme.__struct_fields__, "brands"], n=1)
+    near = difflib.get_close_matches(found[1], known, n=1)
     return f"{message}; did you mean `{near[0]}`?" if near else message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -13,6 +13,8 @@ CAPTION_FILE = "caption.txt"
 SCHEMA = 1
 
 Language = Literal["en", "ja"]
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # what a column of the database holds
+Instant = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 class Role(enum.Enum):
@@ -114,7 +116,7 @@ class Feature(Struct, frozen=True, kw_only=True):
 
     schema: Literal[1] = 1
     id: str
-    number: int
+    number: Count
     brand: str
     brand_name: str
     language: Language
@@ -126,9 +128,9 @@ class Feature(Struct, frozen=True, kw_only=True):
     slides: tuple[Slide, ...]
     template: str
     writer: WriterRecord
-    run: int
-    generation: int
-    made_at: datetime
+    run: Count
+    generation: Count
+    made_at: Instant
 
 
 def render_manifest(feature: Feature) -> bytes:

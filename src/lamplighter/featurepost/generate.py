@@ -5,20 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.engine.supervisor import Run, report_error
-from lamplighter.errors import DiskError, Fenced, LockUnusable
+from lamplighter.errors import DiskError, Fenced, LamplighterError, LockUnusable
 from lamplighter.featurepost.brandstate import BrandState, BrandStates
 from lamplighter.featurepost.catalog import Brand
 from lamplighter.featurepost.feature import Feature
 from lamplighter.featurepost.index import Index
-from lamplighter.featurepost.making import Maker, NotMade
 from lamplighter.featurepost.settings import GenerateSettings
 from lamplighter.featurepost.stock import Failure, Place, Stock
 from lamplighter.host.clock import Clock
 
 JOB = "generate"
+
+
+class NotMade(LamplighterError):
+    """The feature was not made."""
+
+    def __init__(self, brand: str, step: str, error: LamplighterError, *, by_gate: bool = False) -> None:
+        """Keep the step and the error it stopped at."""
+        super().__init__(f"brand {brand}", f"{step}: {error}")
+        self.step = step
+        self.error = error
+        self.by_gate = by_gate
+
+
+class Maker(Protocol):
+    """Makes one feature of a brand."""
+
+    def make(self, brand: Brand, run: Run) -> Feature:
+        """Return a feature that is now in stock; raises NotMade."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +178,7 @@ class Generator:
         else:
             progress.made.append(feature)
             self._states.record_success(brand.slug)
-            run.say(f"{feature.id}: ready: {feature.title}")
+            run.say(f"{feature.id}: {'waits for review' if self._settings.review else 'ready'}: {feature.title}")
 
     def _next_brand(self, progress: _Progress) -> Brand | None:
         order = decide_order(
@@ -185,9 +203,11 @@ class Generator:
         line = f"made {made} of {plan.wanted}, {tried}, {level.have} of {level.target} in stock"
         flags = ("forced",) if force else ()
         if made:
+            whole = made == plan.wanted
+            why = "" if whole else f": {_list_causes(progress) or 'no other brand is open'}"
             return RunReport(
-                outcome=Outcome.PRODUCED if made == plan.wanted else Outcome.PARTIAL,
-                line=line,
+                outcome=Outcome.PRODUCED if whole else Outcome.PARTIAL,
+                line=f"{line}{why}",
                 evidence=level.evidence,
                 outputs=tuple(feature.id for feature in progress.made),
                 flags=flags,
@@ -206,7 +226,12 @@ def read_level(stock: Stock, target: int) -> StockLevel:
             ready.append(item.id)
     for item in stock.items(Place.HELD):
         reason = stock.reason(item)
-        if reason is not None and reason.kind == "review":
+        if reason is None or reason.kind != "review":
+            continue
+        trouble = stock.trouble(item)
+        if trouble:
+            troubles.append(trouble)
+        else:
             waiting.append(item.id)
     return StockLevel(ready=tuple(ready), waiting=tuple(waiting), target=target, troubles=tuple(troubles))
 
@@ -223,6 +248,10 @@ def decide_order(
     return tuple(sorted(open_brands, key=lambda brand: (brand.slug in served, last_featured.get(brand.slug, 0))))
 
 
+def _list_causes(progress: _Progress) -> str:
+    return "; ".join(str(error) for error in progress.failed[:3])
+
+
 def _report_nothing_made(plan: Plan, progress: _Progress, line: str, flags: tuple[str, ...]) -> RunReport:
     """Say why nothing was made: no brand open, the gate, or the last error."""
     if not progress.failed:
@@ -232,7 +261,7 @@ def _report_nothing_made(plan: Plan, progress: _Progress, line: str, flags: tupl
             evidence=plan.level.evidence,
             flags=flags,
         )
-    causes = "; ".join(str(error) for error in progress.failed[:3])
+    causes = _list_causes(progress)
     if all(error.by_gate for error in progress.failed):
         return RunReport(outcome=Outcome.REJECTED, line=f"{line}: {causes}", evidence=plan.level.evidence, flags=flags)
     told = [error.error for error in progress.failed if not error.by_gate]

@@ -108,11 +108,16 @@ class Index:
         return {str(row["brand"]): int(row["newest"]) for row in rows}
 
     def last_used(self, brand: str) -> dict[int, int]:
-        """Return, for each product id of a brand that was ever featured, the number of its newest feature."""
+        """Return, for each product id of a brand that was ever featured, the number of its newest feature.
+
+        The least recently used comes first, within one feature the one that was shown first.
+        """
         used: dict[int, int] = {}
         for row in self._database.rows(
             "SELECT number, products FROM feature WHERE account = ? AND brand = ? ORDER BY number",
             (self._account, brand),
         ):
-            used.update(dict.fromkeys(json.loads(row["products"]), int(row["number"])))
+            for product_id in json.loads(row["products"]):
+                used.pop(product_id, None)
+                used[product_id] = int(row["number"])
         return used

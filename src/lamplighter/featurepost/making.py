@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from lamplighter.engine.supervisor import Run
-from lamplighter.errors import LamplighterError, UpstreamError
+from lamplighter.errors import DiskError, LamplighterError, UpstreamError
 from lamplighter.featurepost.catalog import Brand
 from lamplighter.featurepost.facts import build_fact_sheet
 from lamplighter.featurepost.feature import (
@@ -26,15 +26,17 @@ from lamplighter.featurepost.feature import (
     render_manifest,
 )
 from lamplighter.featurepost.gate.gate import Finding, check_feature_text
+from lamplighter.featurepost.generate import NotMade
 from lamplighter.featurepost.index import Index
 from lamplighter.featurepost.photo import inspect_photo
-from lamplighter.featurepost.product import PassedOver, ShopProduct, decide_usable
+from lamplighter.featurepost.product import PassedOver, ProductList, ShopProduct, decide_usable
 from lamplighter.featurepost.roles import Pick, PickedPhoto, PlannedSlide, compose_slides
 from lamplighter.featurepost.shop import Shop
 from lamplighter.featurepost.slides.carousel import Carousel, Rendered, SlideSpec
 from lamplighter.featurepost.slides.renderer import Renderer
 from lamplighter.featurepost.slides.template import Template
 from lamplighter.featurepost.stock import Failure, Reason, Stock, StockItem
+from lamplighter.featurepost.writer.caption import render_caption
 from lamplighter.featurepost.writer.writer import Brief, Writer, Written
 from lamplighter.host.clock import Clock
 from lamplighter.host.files import make_folder, write_atomic
@@ -46,17 +48,6 @@ _PHOTOS_PER_PRODUCT = 3
 _RECENT = 60
 
 PostLint = Callable[[str, tuple[Path, ...]], tuple[str, ...]]
-
-
-class NotMade(LamplighterError):
-    """The feature was not made."""
-
-    def __init__(self, brand: str, step: str, error: LamplighterError, *, by_gate: bool = False) -> None:
-        """Keep the step and the error it stopped at."""
-        super().__init__(f"brand {brand}", f"{step}: {error}")
-        self.step = step
-        self.error = error
-        self.by_gate = by_gate
 
 
 class GateRefused(LamplighterError):
@@ -90,7 +81,7 @@ class Workshop:
     hold_for_review: bool = False
 
 
-class Maker:
+class FeatureMaker:
     """Makes features for one stock."""
 
     def __init__(self, workshop: Workshop, stock: Stock, index: Index) -> None:
@@ -101,8 +92,11 @@ class Maker:
 
     def make(self, brand: Brand, run: Run) -> Feature:
         """Return a feature that is now ready; raises NotMade and keeps the draft with what failed and why."""
-        run.check()
-        draft = self._stock.new_draft(brand.slug)
+        try:
+            run.check()
+            draft = self._stock.new_draft(brand.slug)
+        except LamplighterError as error:
+            raise NotMade(brand.slug, "draft", error) from error
         run.say(f"{draft.id}: {brand.name}")
         attempt = _Attempt(self._workshop, brand, draft, run)
         try:
@@ -151,25 +145,30 @@ class _Attempt:
         written = self._workshop.writer.write(self._brief(picks, template, recent))
         self._write("copy.json", written.copy)
         self.step = "gate"
-        self._refuse_on(self._check_text(written.copy, picks, template, recent))
+        caption = render_caption(written.copy, tuple(pick.sheet for pick in picks), self._brand)
+        self._refuse_on(self._check_text(written.copy, caption, picks, template, recent))
         self.step = "slides"
         planned = compose_slides(picks, written.copy, brand_name=self._brand.name)
         rendered = self._render(planned, template)
         self.step = "gate"
         self._refuse_on(tuple(str(trouble) for trouble in rendered.fit))
         files = tuple(self._draft.folder / slide.file for slide in rendered.slides)
-        self._refuse_on(self._workshop.lint(written.copy.caption, files))
-        feature = self._describe(picks, written, planned, rendered)
+        self._refuse_on(self._workshop.lint(caption, files))
+        feature = self._describe(picks, written, caption, planned, rendered)
         self._finish(feature, rendered.notes)
         return feature
 
     def _pick_products(self, last_used: dict[int, int]) -> tuple[Pick, ...]:
         """Take the least recently featured usable products, in the shop's order, that have facts and photos."""
         shop = self._workshop.shop_for(self._brand)
-        products = shop.fetch_products().products
+        listed = shop.fetch_products()
+        products, currency = listed.products, self._choose_currency(listed)
+        if listed.unreadable:
+            self._run.say(f"{self._draft.id}: {len(listed.unreadable)} products are unreadable: {listed.unreadable[0]}")
         passed: Counter[str] = Counter()
         picks: list[Pick] = []
-        for product in sorted(products, key=lambda product: last_used.get(product.id, 0)):
+        turns = {product_id: turn for turn, product_id in enumerate(last_used, start=1)}
+        for product in sorted(products, key=lambda product: turns.get(product.id, 0)):
             if len(picks) == self._brand.products_per_feature:
                 break
             verdict = decide_usable(product)
@@ -177,7 +176,9 @@ class _Attempt:
                 passed[verdict.reason] += 1
                 continue
             try:
-                picks.append(self._pick(product, shop))
+                picks.append(self._pick(product, shop, currency))
+            except DiskError:  # the draft's own disk: no other product would fare better
+                raise
             except LamplighterError as error:
                 passed[error.cause] += 1
                 self._run.say(f"{self._draft.id}: {product.title[:60]} is passed over: {error}")
@@ -188,8 +189,16 @@ class _Attempt:
             )
         return tuple(picks)
 
-    def _pick(self, product: ShopProduct, shop: Shop) -> Pick:
-        sheet = build_fact_sheet(product, language=self._brand.language, currency=self._brand.currency)
+    def _choose_currency(self, listed: ProductList) -> str:
+        """Return the brand's currency, "" when the answer was in another: prices depend on who asks (§0.1)."""
+        own = self._brand.currency
+        if own and listed.currency not in {"", own}:
+            self._run.say(f"{self._draft.id}: the shop answered in {listed.currency}, not {own}: no prices are shown")
+            return ""
+        return own
+
+    def _pick(self, product: ShopProduct, shop: Shop, currency: str) -> Pick:
+        sheet = build_fact_sheet(product, language=self._brand.language, currency=currency)
         photos: list[PickedPhoto] = []
         trouble = LamplighterError(f"product {product.id}", "no usable photo")
         for image in product.usable_images[: 2 * _PHOTOS_PER_PRODUCT]:
@@ -202,7 +211,7 @@ class _Attempt:
                 continue
             photos.append(self._save_photo(product.id, len(photos) + 1, content, image.src))
         if not photos:
-            raise trouble
+            raise UpstreamError(trouble.subject, trouble.cause)
         return Pick(
             product_id=product.id,
             title=product.title,
@@ -228,11 +237,11 @@ class _Attempt:
         )
 
     def _check_text(
-        self, copy: Copy, picks: tuple[Pick, ...], template: Template, recent: tuple[str, ...]
+        self, copy: Copy, caption: str, picks: tuple[Pick, ...], template: Template, recent: tuple[str, ...]
     ) -> tuple[Finding, ...]:
         return check_feature_text(
             copy=copy,
-            caption=copy.caption,
+            caption=caption,
             sheets=tuple(pick.sheet for pick in picks),
             brand=self._brand,
             limits=template.limits,
@@ -254,7 +263,12 @@ class _Attempt:
         return self._workshop.renderer.render(carousel, template, self._draft.folder)
 
     def _describe(
-        self, picks: tuple[Pick, ...], written: Written, planned: tuple[PlannedSlide, ...], rendered: Rendered
+        self,
+        picks: tuple[Pick, ...],
+        written: Written,
+        caption: str,
+        planned: tuple[PlannedSlide, ...],
+        rendered: Rendered,
     ) -> Feature:
         slides = tuple(
             Slide(
@@ -278,7 +292,7 @@ class _Attempt:
             products=tuple(Product(id=pick.product_id, title=pick.title, url=pick.url) for pick in picks),
             facts=tuple(pick.sheet for pick in picks),
             copy=written.copy,
-            caption=written.copy.caption,
+            caption=caption,
             slides=slides,
             template=self._brand.template,
             writer=written.record,

@@ -119,8 +119,9 @@ class Stock:
             feature = parse_manifest(read_capped(file, limit=_MANIFEST_LIMIT, what="manifest"))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise InputError(str(file), f"this manifest is broken: {error}", "drop the feature or mend it") from None
-        if feature.id != item.id:
-            raise InputError(str(file), f"the folder is named {item.id}, the manifest {feature.id}")
+        if feature.id != item.id or feature.number != item.number:
+            named = f"the folder is named {item.id}, the manifest says {feature.id}, number {feature.number}"
+            raise InputError(str(file), named, "name the folder as the manifest says")
         return feature
 
     def trouble(self, item: StockItem) -> str:
@@ -129,8 +130,13 @@ class Stock:
             feature = self.read(item)
         except LamplighterError as error:
             return str(error)
-        missing = [slide.file for slide in feature.slides if not (item.folder / slide.file).is_file()]
-        return f"{item.id}: {missing[0]} is missing" if missing else ""
+        for slide in feature.slides:
+            if Path(slide.file).name != slide.file:
+                return f"{item.id}: {slide.file[:60]!r} is no file of its folder"
+            if not (item.folder / slide.file).is_file():
+                return f"{item.id}: {slide.file} is missing"
+        copies = any(other.place is Place.POSTED for other in self.with_id(item.id))
+        return f"{item.id}: it is among the posted ones already" if copies else ""
 
     def interrupted(self) -> tuple[StockItem, ...]:
         """Return the drafts that neither failed nor became ready; with the lock held, their makers are dead."""
@@ -188,14 +194,15 @@ class Stock:
     def release(self, item: StockItem) -> StockItem:
         """Make a held feature ready again."""
         self._expect(item, Place.HELD, "released")
+        ready = self._move(item, Place.READY)
         with contextlib.suppress(OSError):
-            (item.folder / REASON_FILE).unlink(missing_ok=True)
-        return self._move(item, Place.READY)
+            (ready.folder / REASON_FILE).unlink(missing_ok=True)
+        return ready
 
     def approve(self, item: StockItem) -> StockItem:
         """Make a feature ready that waited for a person's review."""
         reason = self.reason(item)
-        if reason is None or reason.kind != "review":
+        if item.place is not Place.HELD or reason is None or reason.kind != "review":
             raise InputError(f"feature {item.id}", "it does not wait for review")
         return self.release(item)
 
