@@ -60,6 +60,7 @@ check: $(DEV)
 	$(BIN)/lint-imports
 	$(BIN)/python tools/budgets.py
 	$(BIN)/python tools/reference.py --check
+	$(BIN)/python -m tools.make_sample --check
 
 bench: $(DEV)
 	@for bench in bench/*.py; do env -u PYTHONDONTWRITEBYTECODE $(BIN)/python $$bench || exit 1; done

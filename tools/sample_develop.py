@@ -164,7 +164,7 @@ def reflect(scene: Scene, hits: Hits, mine: Index, light: Array) -> Array:
     shown = mirrored(scene, points, bounce, solid.material.rough)
     if solid.material.rough < 0.4:
         others = [s for s in scene.solids if not s.furniture]
-        _, other = meet(others, points + normals * np.float32(0.01), bounce, 0.02)
+        _, other = meet(others, points + normals * np.float32(0.025), bounce, 0.06)
         tones = np.stack([0.6 * s.material.tone[:, 0] + 0.4 * s.material.tone.mean() for s in others], axis=1)
         level = np.float32(0.6 * scene.key_power + 0.3 * scene.fill)
         shown = np.where(other != BACKDROP, tones[:, np.maximum(other, 0)] * level, shown)

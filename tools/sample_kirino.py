@@ -313,7 +313,7 @@ def hashioki_1() -> Scene:
     ]
     return Scene(
         solids=[
-            *moved([put(Slab(half=(1.9, 0.09, 1.35), round=0.03, corner=0.1), HINOKI)], (0, 0, 0), 8),
+            *moved([put(Slab(half=(1.9, 0.09, 1.35), round=0.03, corner=0.1), HINOKI, (0, -0.02, 0))], (0, 0, 0), 8),
             *moved(stones, (0, 0.18, 0), 0),
         ],
         camera=Camera(eye=(0, 8, 8.5), target=(0, 0.15, 0.05), view=27.5),

@@ -207,7 +207,7 @@ def tray(material: Material, half: tuple[float, float] = (2.6, 1.7), tall: float
     """A rectangular tray carved from one board."""
     body = Slab(half=(half[0], tall / 2, half[1]), round=0.05, corner=0.42)
     hollow = Slab(half=(half[0] - 0.14, tall, half[1] - 0.14), round=0.1, corner=0.32)
-    return [put(Carved(body=body, tool=hollow, lift=0.12, blend=0.05), material)]
+    return [put(Carved(body=body, tool=hollow, lift=0.12, blend=0.05), material, (0, -0.03, 0))]
 
 
 def book(cover: str, spine: str, half: tuple[float, float] = (0.98, 1.4), thick: float = 0.2) -> Pieces:

@@ -11,6 +11,7 @@ from tools.sample_textures import Material
 Index = npt.NDArray[np.int32]
 MISS = np.float32(1e6)
 BACKDROP = -1
+STEPS = 90
 
 
 def turn(yaw: float = 0, pitch: float = 0, roll: float = 0) -> Array:
@@ -148,13 +149,14 @@ def follow(shape: Shape, origin: Array, way: Array, at: Array, last: Array) -> A
     """Walk along local rays from `at`, no farther than `last`: where each meets the surface, else MISS."""
     found = np.full(at.size, MISS, np.float32)
     alive = np.arange(at.size, dtype=np.int32)
-    for step in range(72):
+    for step in range(STEPS):
         point = origin + way * at
         apart = shape.distance(point[0], point[1], point[2])
-        hit = apart < 0.0008
+        # A ray that grazes a surface for long has met it, even if it never quite arrives.
+        hit = apart < (0.0008 if step < STEPS - 1 else 0.012)
         going = ~hit & (at < last)
         still = int(np.count_nonzero(going))
-        if still < 0.7 * going.size or step == 71:
+        if still < 0.7 * going.size or step == STEPS - 1:
             found[alive[hit]] = at[hit]
             if not still:
                 break
