@@ -20,6 +20,7 @@ from typing import Self
 from tests.simulators.clock import START, VirtualClock
 
 from lamplighter.app import MIGRATIONS
+from lamplighter.config.workspace import make_workspace
 from lamplighter.engine.supervisor import Run
 from lamplighter.errors import LamplighterError
 from lamplighter.featurepost.brandstate import BrandStates
@@ -65,19 +66,27 @@ class Desk:
     check: Callable[[], None] = allow
 
     @classmethod
-    def open(cls, folder: Path, clock: VirtualClock | None = None) -> Self:
+    def in_workspace(cls, folder: Path, clock: VirtualClock | None = None) -> Self:
+        """Make a workspace with two brands, or open it."""
+        if not folder.exists():
+            make_workspace(folder, ("file:wrenfold", "file:kirino"))
+            (folder / "state").mkdir(mode=0o700)
+        return cls.open(folder, clock, database="state/lamplighter.db")
+
+    @classmethod
+    def open(cls, folder: Path, clock: VirtualClock | None = None, *, database: str = "lamplighter.db") -> Self:
         """Open what is in a folder, or begin anew."""
         clock = clock or VirtualClock()
-        database = open_database(folder / "lamplighter.db", MIGRATIONS)
-        index = Index(database, "main")
+        opened = open_database(folder / database, MIGRATIONS)
+        index = Index(opened, "main")
         return cls(
             folder=folder,
-            database=database,
+            database=opened,
             clock=clock,
             index=index,
             stock=Stock(folder / "content" / "sns", index),
-            states=BrandStates(database, "main"),
-            journal=Journal(database, clock, account="main", channel="folder"),
+            states=BrandStates(opened, "main"),
+            journal=Journal(opened, clock, account="main", channel="folder"),
         )
 
     def __del__(self) -> None:
@@ -91,9 +100,15 @@ class Desk:
 
     def run(self, number: int = 1, generation: int = 1) -> Run:
         """Return a run at work."""
-        return Run(number=number, generation=generation, check=lambda: self.check(), say=self.said.append)
+        return Run(number=number, generation=generation, check=self._ask, say=self.said.append)
 
-    def put(self, brand: str = "wrenfold", *, hold: Reason | None = None, product_ids: tuple[int, ...] = (1,)) -> StockItem:
+    def _ask(self) -> None:
+        """Ask whatever `check` is by then."""
+        self.check()
+
+    def put(
+        self, brand: str = "wrenfold", *, hold: Reason | None = None, product_ids: tuple[int, ...] = (1,)
+    ) -> StockItem:
         """Make a feature ready, or held."""
         draft = self.stock.new_draft(brand)
         feature = make_feature(draft, brand, made_at=self.clock.now(), product_ids=product_ids)
@@ -190,7 +205,9 @@ def make_feature(
     )
 
 
-def make_copy(product_ids: tuple[int, ...], *, title: str = "Quiet things", caption: str = "A few quiet things.") -> Copy:
+def make_copy(
+    product_ids: tuple[int, ...], *, title: str = "Quiet things", caption: str = "A few quiet things."
+) -> Copy:
     """Return words that name no number, price or claim."""
     return Copy(
         kicker="From the shop",

@@ -57,11 +57,14 @@ def make_photo(name: str) -> bytes:
     return stream.getvalue()
 
 
-def make_product(number: int, *, title: str = "", images: int = 1, available: bool = True, price: str = "39.00") -> ShopProduct:
-    """Return a product of a shop; its pictures have the addresses "3-1", "3-2" …"""
+def make_product(
+    number: int, *, title: str = "", images: int = 1, available: bool = True, price: str = "39.00"
+) -> ShopProduct:
+    """Return a product of a shop; its pictures have the addresses "3-1", "3-2" and so on."""
     return ShopProduct(
         id=number,
-        title=title or f"{('Heron', 'Ember', 'Ripple', 'Field', 'Dawn', 'Oak')[number % 6]} {'Bowl' * (number < 6) or 'Vase'}",
+        title=title
+        or f"{('Heron', 'Ember', 'Ripple', 'Field', 'Dawn', 'Oak')[number % 6]} {'Bowl' * (number < 6) or 'Vase'}",
         handle=f"product-{number}",
         body_html="<p>Glazed by hand. Made of stoneware.</p>",
         vendor="Wrenfold",

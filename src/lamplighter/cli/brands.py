@@ -6,7 +6,7 @@ import argparse
 from datetime import timedelta
 
 from lamplighter import app
-from lamplighter.cli.command import Add
+from lamplighter.cli.command import Add, whole_number
 from lamplighter.cli.console import Console, Json
 from lamplighter.errors import InputError, UsageError
 from lamplighter.featurepost.brandstate import LONGEST_SKIP
@@ -17,7 +17,7 @@ def add_commands(add: Add) -> None:
     add("list", _list, "every brand, when it was last featured, and whether it is skipped")
     parser = add("skip", _skip, "leave a brand out for a while; a skip always ends by itself")
     parser.add_argument("brand", metavar="SLUG")
-    parser.add_argument("--days", type=int, default=7, metavar="N", help="default: %(default)s")
+    parser.add_argument("--days", type=whole_number, default=7, metavar="N", help="default: %(default)s")
     parser.add_argument("--reason", default="skipped by hand", metavar="TEXT")
     parser = add("unskip", _unskip, "take a brand in again at once")
     parser.add_argument("brand", metavar="SLUG")

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TextIO
+
+from lamplighter.errors import DiskError
 
 Json = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
 _GOOD, _BAD, _SOFT = "32", "31", "2"
@@ -17,7 +21,7 @@ class Console:
     def __init__(self, *, as_json: bool) -> None:
         """Speak JSON or lines; progress then goes to standard error, so that standard output is one value."""
         self._as_json = as_json
-        self._person = sys.stdout.isatty() and not as_json
+        self._person = sys.stdout is not None and sys.stdout.isatty() and not as_json
 
     @property
     def as_json(self) -> bool:
@@ -27,7 +31,7 @@ class Console:
     def line(self, text: str = "") -> None:
         """Print one line for a person; nothing when a program is listening."""
         if not self._as_json:
-            print(text, flush=True)
+            _write(text, sys.stdout)
 
     def good(self, text: str) -> None:
         """Print a line that tells of success."""
@@ -38,16 +42,17 @@ class Console:
         self.line(self._coloured(text, _BAD))
 
     def say(self, text: str) -> None:
-        """Print one line of progress."""
-        if self._as_json:
-            print(text, file=sys.stderr, flush=True)
-        else:
-            print(self._coloured(f"  {text}", _SOFT), flush=True)
+        """Print one line of progress; an output that is gone or full never stops the work."""
+        with contextlib.suppress(DiskError):
+            if self._as_json:
+                _write(text, sys.stderr)
+            else:
+                _write(self._coloured(f"  {text}", _SOFT), sys.stdout)
 
     def value(self, value: Json) -> None:
         """Print one JSON value when a program is listening."""
         if self._as_json:
-            print(json.dumps(value, ensure_ascii=False, indent=2), flush=True)
+            _write(json.dumps(value, ensure_ascii=False, indent=2), sys.stdout)
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
         """Print rows in columns."""
@@ -85,7 +90,30 @@ def confirm(question: str) -> bool:
 
 def print_error(text: str) -> None:
     """Print one line on standard error."""
-    print(f"lamplighter: {text}", file=sys.stderr, flush=True)
+    with contextlib.suppress(DiskError):
+        _write(f"lamplighter: {' '.join(text.split())}", sys.stderr)
+
+
+def close_output(stream: TextIO) -> None:
+    """Let nothing more be written to a stream whose reader has gone, so that the rest of the program ends quietly."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+        stream.flush()
+
+
+def _write(text: str, stream: TextIO | None) -> None:
+    """Print one text; quietly when the reader has gone (`| head`), else raises DiskError when it cannot be written."""
+    if stream is None:  # the program was started with this output closed
+        return
+    try:
+        print(text, file=stream, flush=True)
+    except BrokenPipeError:
+        close_output(stream)
+    except OSError as error:
+        close_output(stream)
+        raise DiskError("output", error.strerror or str(error)) from error
 
 
 def _width(text: str) -> int:

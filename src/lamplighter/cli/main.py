@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ from typing import NoReturn
 
 from lamplighter import __version__
 from lamplighter.cli.command import Handler
-from lamplighter.cli.console import Console, print_error
+from lamplighter.cli.console import Console, Json, close_output, print_error
 from lamplighter.errors import FailureClass, LamplighterError
 
 _DESCRIPTION = "Content, and any scheduled job, that keeps going out while nobody watches."
@@ -69,35 +68,45 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    arguments = build_parser().parse_args(argv)
+    arguments = _parse(argv)
     try:
         code: int = arguments.handler(arguments, Console(as_json=arguments.json))
-        sys.stdout.flush()
     except LamplighterError as error:
         return _tell_error(error, arguments)
-    except BrokenPipeError:
-        _close_output()
-        return 0
     except KeyboardInterrupt:
         print_error("interrupted")
         return 130
     except Exception as error:  # noqa: BLE001 - the last boundary: a bug is said in one line too
         if arguments.debug:
             traceback.print_exc()
-        print_error(f"a bug: {type(error).__name__}: {error}; --debug shows where")
+        text = f"a bug: {type(error).__name__}: {error}"
+        _tell_value({"error": text, "exit_code": _BUG_EXIT}, arguments)
+        print_error(f"{text}; --debug shows where")
         return _BUG_EXIT
     return code
+
+
+def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Return the arguments; raises SystemExit after --help, --version and wrong usage."""
+    try:
+        return build_parser().parse_args(argv)
+    except SystemExit:
+        if sys.stdout is not None:
+            try:
+                sys.stdout.flush()
+            except OSError:  # `lamplighter --help | head -1`
+                close_output(sys.stdout)
+        raise
 
 
 def _tell_error(error: LamplighterError, arguments: argparse.Namespace) -> int:
     if arguments.debug:
         traceback.print_exc()
-    Console(as_json=arguments.json).value({"error": str(error), "exit_code": error.failure.value})
+    _tell_value({"error": str(error), "exit_code": error.failure.value}, arguments)
     print_error(str(error))
     return error.failure.value
 
 
-def _close_output() -> None:
-    """Let the interpreter end quietly when the reader of our output has gone."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _tell_value(value: Json, arguments: argparse.Namespace) -> None:
+    with contextlib.suppress(LamplighterError):
+        Console(as_json=arguments.json).value(value)

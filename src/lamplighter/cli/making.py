@@ -14,13 +14,15 @@ from lamplighter.errors import UsageError
 from lamplighter.host.clock import SystemClock
 from lamplighter.publish.post import PostPlan
 
+_DEMO_FOLDER = "lamplighter-demo"
+
 
 def add_commands(add: Add) -> None:
     """Add the four commands to the parser."""
     parser = add("demo", _demo, "see it work: the sample brands, three features made, one posted, all offline")
-    parser.add_argument("folder", nargs="?", default="lamplighter-demo", metavar="DIR", help="default: %(default)s")
+    parser.add_argument("folder", nargs="?", default="", metavar="DIR", help=f"default: {_DEMO_FOLDER}")
     parser = add("init", _init, "make a workspace of your own")
-    parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help="default: the present folder")
+    parser.add_argument("folder", nargs="?", default="", metavar="DIR", help="default: the present folder")
     parser.add_argument(
         "--shop",
         action="append",
@@ -40,7 +42,7 @@ def add_commands(add: Add) -> None:
 
 
 def _demo(arguments: argparse.Namespace, console: Console) -> int:
-    folder = Path(arguments.folder)
+    folder = Path(arguments.folder or arguments.workspace or _DEMO_FOLDER)
     with console.working("making features"):
         result = app.demo(folder, SystemClock(), console.say)
     console.line()
@@ -73,7 +75,8 @@ def _say_where(console: Console, folder: Path) -> None:
 
 
 def _init(arguments: argparse.Namespace, console: Console) -> int:
-    made = app.init(Path(arguments.folder), tuple(arguments.shop))
+    folder = Path(arguments.folder or arguments.workspace or ".")
+    made = app.init(folder, tuple(_seen_from(folder, shop) for shop in arguments.shop))
     console.good(f"A workspace: {_short(made.folder)}")
     for file in made.files:
         console.line(f"  {_short(file)}")
@@ -87,6 +90,14 @@ def _init(arguments: argparse.Namespace, console: Console) -> int:
         {"folder": str(made.folder), "files": [str(file) for file in made.files], "brands": list(made.brands)}
     )
     return 0
+
+
+def _seen_from(folder: Path, shop: str) -> str:
+    """Return a shop as the new catalog names it: a folder that is there from here is given from the workspace."""
+    place = Path(shop.removeprefix("file:"))
+    if not shop.startswith("file:") or place.is_absolute() or not place.is_dir():
+        return shop
+    return f"file:{os.path.relpath(place.resolve(), folder.resolve())}"
 
 
 def _generate(arguments: argparse.Namespace, console: Console) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from lamplighter import app
-from lamplighter.cli.command import Add
+from lamplighter.cli.command import Add, whole_number
 from lamplighter.cli.console import Console, Json
 from lamplighter.cli.report import describe_report
 from lamplighter.engine.ledger import RunRow
@@ -15,14 +15,14 @@ def add_commands(add: Add) -> None:
     """Add the commands to the parser."""
     parser = add("list", _list, "the newest runs and how each ended")
     parser.add_argument("--job", default="", metavar="JOB", help="of this job only")
-    parser.add_argument("--limit", type=int, default=20, metavar="N", help="default: %(default)s")
+    parser.add_argument("--limit", type=whole_number, default=20, metavar="N", help="default: %(default)s")
     for name, handler, text in (("show", _show, "one run, all of it"), ("log", _log, "the log of one run")):
-        add(name, handler, text).add_argument("number", type=int, metavar="N")
+        add(name, handler, text).add_argument("number", type=whole_number, metavar="N")
 
 
 def _list(arguments: argparse.Namespace, console: Console) -> int:
     workspace = app.open_workspace(arguments.workspace, console.say)
-    rows = app.read_runs(workspace, job=arguments.job, limit=max(1, arguments.limit))
+    rows = app.read_runs(workspace, job=arguments.job, limit=arguments.limit)
     console.table(
         [
             (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from lamplighter import app
-from lamplighter.cli.command import Add
+from lamplighter.cli.command import Add, whole_number
 from lamplighter.cli.console import Console, Json
 from lamplighter.cli.report import describe_report
 
@@ -14,7 +14,7 @@ def add_commands(add: Add) -> None:
     """Add the commands to the parser."""
     add("status", _status, "what is in stock, how the last runs ended, when the next post is due")
     parser = add("posted", _posted, "what went out")
-    parser.add_argument("--limit", type=int, default=30, metavar="N", help="default: %(default)s")
+    parser.add_argument("--limit", type=whole_number, default=30, metavar="N", help="default: %(default)s")
 
 
 def _status(arguments: argparse.Namespace, console: Console) -> int:
@@ -72,7 +72,7 @@ def _describe(status: app.Status) -> dict[str, Json]:
 
 def _posted(arguments: argparse.Namespace, console: Console) -> int:
     with app.reading(app.open_workspace(arguments.workspace, console.say)) as parts:
-        entries = parts.journal.entries(limit=max(1, arguments.limit))
+        entries = parts.journal.entries(limit=arguments.limit)
     out = [(entry, entry.receipt) for entry in entries if entry.receipt is not None]
     console.table([(entry.slot, entry.feature_id, receipt.location) for entry, receipt in out])
     if not out:

@@ -6,16 +6,17 @@ import contextlib
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import time, timedelta
 from pathlib import Path
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, get_args, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
-from lamplighter.errors import ConfigError
+from lamplighter.errors import ConfigError, LamplighterError
 from lamplighter.featurepost.settings import GenerateSettings, ShopSettings
 from lamplighter.host.files import read_capped
 from lamplighter.publish.settings import PostSettings
@@ -23,6 +24,8 @@ from lamplighter.publish.settings import PostSettings
 SETTINGS_FILE = "lamplighter.toml"
 _LIMIT_BYTES = 1_000_000
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_ACCOUNT = re.compile(r"[a-z0-9-]{1,40}")
+_SHOWN_LETTERS = 60
 _REMEDY = "correct it and run again"
 
 
@@ -104,23 +107,25 @@ def parse_settings(content: bytes, workspace_dir: Path) -> Settings:
         table = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise ConfigError(name, f"byte {error.start} is not UTF-8", "save the file as UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: a number of 5,000 digits
         raise ConfigError(name, f"this is not TOML: {error}", _REMEDY) from None
     try:
         return _build(msgspec.convert(table, SettingsFile), workspace_dir, name)
     except msgspec.ValidationError as error:
-        raise ConfigError(name, _explain(str(error), text), _REMEDY) from None
+        raise ConfigError(name, _explain(str(error), table, text), _REMEDY) from None
 
 
 def find_basics(workspace_dir: Path) -> tuple[Path, str]:
     """Return state folder and account, also of broken settings: a run that fails by them is recorded too."""
     table: Mapping[str, object] = {}
-    with contextlib.suppress(OSError, ValueError, RecursionError):
-        table = tomllib.loads((workspace_dir / SETTINGS_FILE).read_text("utf-8-sig"))
+    with contextlib.suppress(LamplighterError, ValueError, RecursionError):
+        content = read_capped(workspace_dir / SETTINGS_FILE, limit=_LIMIT_BYTES)
+        table = tomllib.loads(content.decode("utf-8-sig"))
     state_dir, account = table.get("state_dir"), table.get("account")
     return (
-        workspace_dir / (state_dir if isinstance(state_dir, str) and state_dir else SettingsFile().state_dir),
-        account if isinstance(account, str) else SettingsFile().account,
+        workspace_dir
+        / (state_dir if isinstance(state_dir, str) and _is_folder(state_dir) else SettingsFile().state_dir),
+        account if isinstance(account, str) and _ACCOUNT.fullmatch(account) else SettingsFile().account,
     )
 
 
@@ -133,17 +138,17 @@ def _build(file: SettingsFile, workspace_dir: Path, name: str) -> Settings:
         account=file.account,
         contact=file.network.contact,
         publisher=file.post.publisher,
-        slides_limit=_duration(name, "generate.slides_limit", file.generate.slides_limit),
+        slides_limit=_duration(name, "generate.slides_limit", file.generate.slides_limit, "1s", "1h"),
         generate=GenerateSettings(
             target=file.generate.target,
             max_per_run=file.generate.max_per_run,
-            keep_drafts=_duration(name, "generate.keep_drafts", file.generate.keep_drafts),
+            keep_drafts=_duration(name, "generate.keep_drafts", file.generate.keep_drafts, "1h", "3650d"),
             review=file.generate.review == "ask",
         ),
         shop=ShopSettings(
             tries=file.shop.tries,
-            wait=_duration(name, "shop.wait", file.shop.wait),
-            total=_duration(name, "shop.total", file.shop.total),
+            wait=_duration(name, "shop.wait", file.shop.wait, "0s", "1h"),
+            total=_duration(name, "shop.total", file.shop.total, "1s", "1d"),
             allowed_hosts=allowed,
         ),
         post=PostSettings(at=_wall_time(name, file.post.at), zone=_zone(name, file.zone)),
@@ -153,8 +158,8 @@ def _build(file: SettingsFile, workspace_dir: Path, name: str) -> Settings:
 def _check(file: SettingsFile, name: str) -> None:
     """Raise ConfigError for the first value that is out of its range."""
     problems = (
-        ("account", not re.fullmatch(r"[a-z0-9-]{1,40}", file.account), "small letters, digits and hyphens"),
-        ("state_dir", not file.state_dir or "\0" in file.state_dir, "a folder"),
+        ("account", not _ACCOUNT.fullmatch(file.account), "1 to 40 small letters, digits and hyphens"),
+        ("state_dir", not _is_folder(file.state_dir), "a folder, written in full without ~"),
         ("generate.target", not 1 <= file.generate.target <= 100, "1 to 100"),
         ("generate.max_per_run", not 1 <= file.generate.max_per_run <= 20, "1 to 20"),
         ("shop.tries", not 1 <= file.shop.tries <= 10, "1 to 10"),
@@ -170,11 +175,24 @@ def _check(file: SettingsFile, name: str) -> None:
             raise ConfigError(name, f"{key} must be {right}", _REMEDY)
 
 
-def _duration(name: str, key: str, text: str) -> timedelta:
-    match = re.fullmatch(r"([0-9]{1,6})\s*([smhd])", text.strip())
-    if match is None:
+def _is_folder(text: str) -> bool:
+    """Say whether a text can name a folder; a ~ is the shell's and would become a folder of that name."""
+    return bool(text) and "\0" not in text and not text.startswith("~")
+
+
+def _duration(name: str, key: str, text: str, least: str, most: str) -> timedelta:
+    """Return a duration like 15s, 5m, 2h or 30d between two others; raises ConfigError."""
+    duration = _parse_duration(text)
+    if duration is None:
         raise ConfigError(name, f"{key} = {text[:40]!r} must be like 15s, 5m, 2h or 30d", _REMEDY)
-    return timedelta(seconds=int(match[1]) * _UNITS[match[2]])
+    if not (_parse_duration(least) or timedelta()) <= duration <= (_parse_duration(most) or timedelta.max):
+        raise ConfigError(name, f"{key} = {text[:40]!r} must be {least} to {most}", _REMEDY)
+    return duration
+
+
+def _parse_duration(text: str) -> timedelta | None:
+    match = re.fullmatch(r"([0-9]{1,6})\s*([smhd])", text.strip())
+    return timedelta(seconds=int(match[1]) * _UNITS[match[2]]) if match else None
 
 
 def _wall_time(name: str, text: str) -> time | None:
@@ -193,34 +211,54 @@ def _zone(name: str, text: str) -> ZoneInfo:
         raise ConfigError(name, f"zone = {text[:60]!r} is not a zone like Europe/Berlin", _REMEDY) from None
 
 
-def _explain(message: str, text: str) -> str:
-    """Say msgspec's words with the key's full name, its line, and the nearest right key."""
+def _explain(message: str, table: Mapping[str, object], text: str) -> str:
+    """Say msgspec's words with the key's full name, its line, and the nearest right key or the values it may have."""
+    unknown = next(_unknown_keys(table), None)
+    if unknown is not None:
+        where, key = unknown
+        full = f"{where}.{key}" if where else key
+        known = _known_keys(where)
+        elsewhere = [f"{other}.{key}" for other in _TABLES if other and key in _known_keys(other)]
+        near = elsewhere or difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+        guess = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+        return f"{full[:_SHOWN_LETTERS]}{_line_of(where, key, text)} is not a setting; {guess}"
     path = re.search(r" - at `\$\.?(.*?)`$", message)
-    table = path[1] if path else ""
-    unknown = re.search(r"unknown field `(.+?)`", message)
-    if unknown is None:
-        bare = message.removesuffix(path[0]) if path else message
-        return f"{table or 'the file'}{_line_of(table.rpartition('.')[2], text)}: {bare}"
-    key = unknown[1]
-    full = f"{table}.{key}" if table else key
-    near = difflib.get_close_matches(key, _known_keys(table), n=1, cutoff=0.5)
-    guess = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(_known_keys(table))}"
-    return f"{full}{_line_of(key, text)} is not a setting{guess}"
+    full = re.sub(r"\[.*?\]", "", path[1]) if path else ""
+    where, _, key = full.rpartition(".")
+    words = message.removesuffix(path[0]) if path else message
+    choices = get_args(get_type_hints(_TABLES.get(where, SettingsFile)).get(key))
+    if words.startswith("Invalid enum value") and choices:
+        words = f"{words}: it must be {' or '.join(repr(choice) for choice in choices)}"
+    return f"{full or 'the file'}{_line_of(where, key, text)}: {words}"
 
 
-def _line_of(key: str, text: str) -> str:
-    pattern = re.compile(rf"^\s*(\[\s*)?[\"']?{re.escape(key)}[\"']?\s*[\].=]")
-    numbers = [number for number, line in enumerate(text.splitlines(), 1) if key and pattern.match(line)]
-    return f" (line {numbers[0]})" if numbers else ""
+def _unknown_keys(table: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield table and name of each key that is no setting, in the file's order."""
+    for key, value in table.items():
+        if key not in _known_keys(""):
+            yield "", key
+        elif isinstance(value, Mapping) and key in _TABLES:
+            yield from ((key, inner) for inner in value if inner not in _known_keys(key))
+
+
+def _line_of(table: str, key: str, text: str) -> str:
+    """Return " (line N)" for where a key of a table stands, "" when it cannot be told."""
+    quoted, outer = rf"[\"']?{re.escape(key)}[\"']?", re.escape(table)
+    here = re.compile(rf"\s*{quoted}\s*[.=]|\s*\[+\s*{quoted}\s*[\].]")
+    elsewhere = re.compile(rf"\s*\[*\s*{outer}\s*(\.\s*{quoted}\s*[\].=]|=\s*{{.*{quoted}\s*[.=])")
+    current = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if key and ((current == table and here.match(line)) or (table and elsewhere.match(line))):
+            return f" (line {number})"
+        header = re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line)
+        current = header[1] if header else current
+    return ""
+
+
+_TABLES: Mapping[str, type[_Table]] = MappingProxyType(
+    {"": SettingsFile, "generate": GenerateTable, "shop": ShopTable, "post": PostTable, "network": NetworkTable}
+)
 
 
 def _known_keys(table: str) -> tuple[str, ...]:
-    tables = {
-        "": SettingsFile,
-        "generate": GenerateTable,
-        "shop": ShopTable,
-        "post": PostTable,
-        "network": NetworkTable,
-    }
-    kind = tables.get(table)
-    return kind.__struct_fields__ if kind else ()
+    return _TABLES[table].__struct_fields__

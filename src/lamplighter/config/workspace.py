@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
-import shutil
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from urllib.parse import urlsplit
 
 from lamplighter.config.settings import SETTINGS_FILE
-from lamplighter.errors import ConfigError, DiskError, InputError
+from lamplighter.errors import ConfigError, InputError, LamplighterError
 from lamplighter.featurepost.catalog import CATALOG_FILE, parse_catalog
 from lamplighter.host.clock import read_zone_name
 from lamplighter.host.files import make_folder, read_capped, write_atomic
@@ -36,8 +37,9 @@ class NewWorkspace:
 def find_workspace(start: Path) -> Path:
     """Return the nearest folder from `start` upwards that holds lamplighter.toml; raises InputError."""
     for folder in (start, *start.parents):
-        if (folder / SETTINGS_FILE).is_file():
-            return folder
+        with contextlib.suppress(OSError):  # a parent we may not look into, a name that is too long
+            if (folder / SETTINGS_FILE).is_file():
+                return folder
     raise InputError(str(start), f"no {SETTINGS_FILE} here or above", "lamplighter init makes a workspace")
 
 
@@ -45,25 +47,56 @@ def make_workspace(folder: Path, shops: tuple[str, ...]) -> NewWorkspace:
     """Make a workspace with a catalog of `shops` (addresses, or "sample"); raises when a file of it is there already.
 
     Nothing is written before everything is known to be right, and settings come last: without them it is no workspace.
+    A file that is there with exactly our content is taken as it is: a killed run may have left it.
     """
-    account = DEMO_ACCOUNT if SAMPLE in shops else "main"
+    shops = tuple(dict.fromkeys(shops))
+    account = DEMO_ACCOUNT if shops == (SAMPLE,) else "main"
     catalog = _render_catalog(shops)
-    files = {
+    own = {
         folder / CATALOG_FILE: catalog,
         **{folder / "prompts" / prompt.name: prompt.read_bytes() for prompt in sorted(_PROMPTS_DIR.glob("*.md"))},
         folder / SETTINGS_FILE: _render_settings(account),
     }
-    for file in files:
-        if file.exists():
-            raise InputError(str(file), "it is there already and is not overwritten", "choose another folder")
-    make_folder(folder)
-    if SAMPLE in shops:
-        _copy_sample(folder)
+    sample = _read_sample(folder) if SAMPLE in shops else {}
+    files = {**sample, **own}
     for file, content in files.items():
-        make_folder(file.parent)
-        write_atomic(file, content)
+        _refuse_existing(file, content, folder)
+    _write_all({file: content for file, content in files.items() if not file.exists()})
     brands = tuple(brand.slug for brand in parse_catalog(catalog)) if shops else ()
-    return NewWorkspace(folder=folder, files=tuple(files), brands=brands)
+    return NewWorkspace(folder=folder, files=tuple(own), brands=brands)
+
+
+def _refuse_existing(file: Path, content: bytes, folder: Path) -> None:
+    """Raise InputError when another file is there already, or something that is no folder stands in its way."""
+    if os.path.lexists(file) and (file.name == SETTINGS_FILE or not _is_same(file, content)):
+        raise InputError(str(file), "it is there already and is not overwritten", "choose another folder")
+    for parent in file.parents:
+        if os.path.lexists(parent) and not parent.is_dir():
+            raise InputError(str(parent), "it is in the way: this is not a folder", "choose another folder")
+        if parent == folder:
+            break
+
+
+def _is_same(file: Path, content: bytes) -> bool:
+    with contextlib.suppress(LamplighterError):
+        return not file.is_symlink() and read_capped(file, limit=len(content)) == content
+    return False
+
+
+def _write_all(files: Mapping[Path, bytes]) -> None:
+    """Write the files; when the disk refuses one of them, take away again what was made."""
+    made: list[Path] = []
+    try:
+        for file, content in files.items():
+            made.extend(parent for parent in reversed(file.parents) if not parent.exists())
+            make_folder(file.parent)
+            made.append(file)
+            write_atomic(file, content)
+    except BaseException:
+        for path in reversed(made):
+            with contextlib.suppress(OSError):
+                path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
+        raise
 
 
 def _render_settings(account: str) -> bytes:
@@ -73,12 +106,10 @@ def _render_settings(account: str) -> bytes:
 
 def _render_catalog(shops: tuple[str, ...]) -> bytes:
     """Return a catalog file that begins with what can be known of each shop."""
-    brands = []
-    for shop in shops:
-        if shop == SAMPLE:
-            brands.extend(_sample_brands())
-        else:
-            brands.append(_describe_shop(shop))
+    brands: list[dict[str, object]] = []
+    for shop in sorted(shops, key=lambda shop: shop != SAMPLE):  # the sample's slugs are fixed
+        taken = {str(brand["slug"]) for brand in brands}
+        brands.extend(_sample_brands() if shop == SAMPLE else [_describe_shop(shop, taken)])
     content = json.dumps({"brands": brands}, ensure_ascii=False, indent=2).encode() + b"\n"
     if brands:
         parse_catalog(content)
@@ -91,15 +122,16 @@ def _sample_brands() -> list[dict[str, object]]:
     return brands
 
 
-def _describe_shop(shop: str) -> dict[str, object]:
-    """Return a catalog entry for a shop's address, to be corrected by the person."""
+def _describe_shop(shop: str, taken: set[str]) -> dict[str, object]:
+    """Return a catalog entry for a shop's address, under a slug of its own, to be corrected by the person."""
     address = shop if "//" in shop or shop.startswith("file:") else f"https://{shop}"
     try:
         host = urlsplit(address).hostname or Path(address.removeprefix("file:")).name
     except ValueError:
         raise ConfigError(f"shop {shop!r}", "this is not an address", "give it like https://shop.example") from None
     stem = re.sub(r"^www\.|\.myshopify\.com$|\.[a-z]+$", "", host.lower())
-    slug = re.sub(r"[^a-z0-9]+", "-", stem).strip("-")[:40].strip("-") or "brand"
+    plain = re.sub(r"[^a-z0-9]+", "-", stem).strip("-")[:36].strip("-") or "brand"
+    slug = next(slug for slug in (plain, *(f"{plain}-{number}" for number in range(2, 999))) if slug not in taken)
     return {
         "slug": slug,
         "name": slug.replace("-", " ").title(),
@@ -114,18 +146,7 @@ def _describe_shop(shop: str) -> dict[str, object]:
     }
 
 
-def _copy_sample(folder: Path) -> None:
-    """Copy the sample brands' shops; each file lands whole."""
-    for source in _walk(_SAMPLE_DIR / "shop"):
-        target = folder / source.relative_to(_SAMPLE_DIR)
-        make_folder(target.parent)
-        try:
-            shutil.copyfile(source, target)
-        except OSError as error:
-            raise DiskError(str(target), error.strerror or str(error)) from error
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            yield path
+def _read_sample(folder: Path) -> dict[Path, bytes]:
+    """Return the files of the sample brands' shops, by where they go."""
+    sources = sorted(path for path in (_SAMPLE_DIR / "shop").rglob("*") if path.is_file())
+    return {folder / source.relative_to(_SAMPLE_DIR): source.read_bytes() for source in sources}

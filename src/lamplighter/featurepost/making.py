@@ -31,7 +31,7 @@ from lamplighter.featurepost.index import Index
 from lamplighter.featurepost.photo import inspect_photo
 from lamplighter.featurepost.product import PassedOver, ProductList, ShopProduct, decide_usable
 from lamplighter.featurepost.roles import Pick, PickedPhoto, PlannedSlide, compose_slides
-from lamplighter.featurepost.shop import Shop
+from lamplighter.featurepost.shop import RateLimited, Shop
 from lamplighter.featurepost.slides.carousel import Carousel, Rendered, SlideSpec
 from lamplighter.featurepost.slides.renderer import Renderer
 from lamplighter.featurepost.slides.template import Template
@@ -177,7 +177,7 @@ class _Attempt:
                 continue
             try:
                 picks.append(self._pick(product, shop, currency))
-            except DiskError:  # the draft's own disk: no other product would fare better
+            except (DiskError, RateLimited):  # the draft's own disk, the shop's patience: no other product fares better
                 raise
             except LamplighterError as error:
                 passed[error.cause] += 1
@@ -206,6 +206,8 @@ class _Attempt:
                 break
             try:
                 content = shop.fetch_photo(image)
+            except RateLimited:
+                raise
             except LamplighterError as error:
                 trouble = error
                 continue

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.engine.supervisor import Run
-from lamplighter.errors import DiskError, InputError, LamplighterError
+from lamplighter.errors import DiskError, Fenced, InputError, LamplighterError
+from lamplighter.featurepost.feature import Instant, Struct
 from lamplighter.featurepost.stock import Place, Stock, StockItem
 from lamplighter.host.clock import Clock
 from lamplighter.host.files import append_line
@@ -29,6 +32,21 @@ class PostPlan:
     filled_by: Entry | None
     troubles: tuple[str, ...]
     is_extra: bool = False
+
+
+class _RecordLine(Struct, frozen=True, kw_only=True):
+    """One line of the readable record."""
+
+    slot: str
+    feature: str
+    channel: str
+    id: str
+    location: str
+    published_at: Instant
+
+    @property
+    def receipt(self) -> Receipt:
+        return Receipt(id=self.id, location=self.location, published_at=self.published_at)
 
 
 class Poster:
@@ -65,8 +83,8 @@ class Poster:
 
     def work(self, run: Run, *, feature_id: str = "", force: bool = False) -> RunReport:
         """Finish what an earlier run began, then fill today's slot, and return the outcome with its proof."""
-        for line in self._stock.take_over():
-            run.say(line)
+        self._stock.take_over()
+        self._adopt(run)
         resumed = [entry.slot for entry in self._journal.unfinished() if self._resume(entry, run)]
         plan = self.plan(feature_id=feature_id, force=force)
         for trouble in plan.troubles:
@@ -83,6 +101,20 @@ class Poster:
             )
         self._publish(plan.post, run)
         return self._report_posted(plan.slot, plan.post.feature.id, ("forced",) if force else ())
+
+    def _adopt(self, run: Run) -> None:
+        """Take into the journal what only the record knows: with the database lost, what went out stays out."""
+        try:
+            lines = read_record(self._record_file)
+        except DiskError as error:
+            run.say(f"the record cannot be read: {error}")
+            return
+        for line in lines:
+            with contextlib.suppress(msgspec.MsgspecError, Fenced):
+                known = msgspec.json.decode(line, type=_RecordLine)
+                if known.channel == self._publisher.name and self._journal.find(known.feature) is None:
+                    self._journal.claim(known.slot, known.feature, generation=run.generation, run=run.number)
+                    self._finish(known.slot, known.feature, known.receipt, run)
 
     def _publish(self, post: Post, run: Run) -> None:
         """Journal first, then the one call, then the record."""
@@ -117,29 +149,36 @@ class Poster:
         self._journal.published(slot, receipt, generation=run.generation)
         try:
             self._note(slot, feature_id, receipt)
-            for item in self._stock.with_id(feature_id):
-                if item.place is not Place.POSTED:
-                    self._stock.move_to_posted(item)
+            self._move_to_posted(feature_id, run)
         except DiskError as error:
             run.say(f"{feature_id} is posted, but the record is not complete: {error}; the next run tries again")
             return
         self._journal.recorded(slot, generation=run.generation)
 
+    def _move_to_posted(self, feature_id: str, run: Run) -> None:
+        """Move the feature; what a person deleted is not missed, and of what a person copied one is enough."""
+        items = self._stock.with_id(feature_id)
+        posted = any(item.place is Place.POSTED for item in items)
+        for item in sorted(items, key=lambda item: item.place is not Place.READY):
+            if posted and item.place is not Place.POSTED:
+                run.say(f"{feature_id} is among the posted ones; {item.folder.name} is a copy and stays where it is")
+            elif not posted:
+                self._stock.move_to_posted(item)
+                posted = True
+
     def _note(self, slot: str, feature_id: str, receipt: Receipt) -> None:
         """Append the readable record once."""
-        line = json.dumps(
-            {
-                "slot": slot,
-                "feature": feature_id,
-                "channel": self._publisher.name,
-                "id": receipt.id,
-                "location": receipt.location,
-                "published_at": receipt.published_at.isoformat(timespec="seconds"),
-            },
-            ensure_ascii=False,
+        line = _RecordLine(
+            slot=slot,
+            feature=feature_id,
+            channel=self._publisher.name,
+            id=receipt.id,
+            location=receipt.location,
+            published_at=receipt.published_at.replace(microsecond=0),
         )
-        if line not in read_record(self._record_file):
-            append_line(self._record_file, line)
+        text = msgspec.json.encode(line).decode()
+        if text not in read_record(self._record_file):
+            append_line(self._record_file, text)
 
     def _choose(self, feature_id: str) -> tuple[StockItem | None, tuple[str, ...]]:
         """Return the feature to post: the named one, or the oldest ready one that is whole and never went out."""
@@ -179,7 +218,7 @@ class Poster:
     def _report_posted(self, slot: str, feature_id: str, flags: tuple[str, ...]) -> RunReport:
         entry = self._journal.find(feature_id)
         location = entry.receipt.location if entry and entry.receipt else ""
-        left = len(self._stock.ready())
+        left = sum(not self._trouble(item) for item in self._stock.ready())
         return RunReport(
             outcome=Outcome.PRODUCED,
             line=f"posted {feature_id} for {slot}: {location}; {left} left in stock",
@@ -208,7 +247,7 @@ class Poster:
 def read_record(record_file: Path) -> tuple[str, ...]:
     """Return the lines of the readable record, none when there is no file yet."""
     try:
-        return tuple(record_file.read_text("utf-8", errors="replace").splitlines())
+        return tuple(record_file.read_text("utf-8", errors="replace").removesuffix("\n").split("\n"))
     except FileNotFoundError:
         return ()
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -54,10 +55,10 @@ class Publisher(Protocol):
 def lint_post(caption: str, slide_files: tuple[Path, ...]) -> tuple[str, ...]:
     """Return what a carousel network would refuse: caption, hashtags, number and size of pictures."""
     findings = []
-    units = len(caption.encode("utf-16-le")) // 2
+    units = len(caption.encode("utf-16-le", "surrogatepass")) // 2
     if units > CAPTION_LIMIT:
         findings.append(f"the caption has {units} of at most {CAPTION_LIMIT} characters")
-    hashtags = sum(word.startswith("#") for word in caption.split())
+    hashtags = len(re.findall(r"[#＃]\w+", caption))
     if hashtags > HASHTAG_LIMIT:
         findings.append(f"the caption has {hashtags} of at most {HASHTAG_LIMIT} hashtags")
     least, most = SLIDE_LIMITS

@@ -15,9 +15,15 @@ DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def states(tmp_path: Path) -> BrandStates:
-    """Return the states of a new workspace."""
-    return Desk.open(tmp_path).states
+def desk(tmp_path: Path) -> Desk:
+    """Return a new workspace."""
+    return Desk.open(tmp_path)
+
+
+@pytest.fixture
+def states(desk: Desk) -> BrandStates:
+    """Return its brand states."""
+    return desk.states
 
 
 def test_a_brand_nobody_knows_is_open(states: BrandStates) -> None:

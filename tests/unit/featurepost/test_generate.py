@@ -61,9 +61,18 @@ def generator(
     )
 
 
-def work(desk: Desk, maker: ScriptedMaker, *slugs: str, force: bool = False, **changes: int) -> RunReport:
+def work(
+    desk: Desk,
+    maker: ScriptedMaker,
+    *slugs: str,
+    force: bool = False,
+    named: bool = False,
+    target: int = 3,
+    max_per_run: int = 2,
+) -> RunReport:
     """Run once; every report must stand before the supervisor."""
-    report = generator(desk, maker, *slugs, **changes).work(desk.run(), force=force)
+    job = generator(desk, maker, *slugs, named=named, target=target, max_per_run=max_per_run)
+    report = job.work(desk.run(), force=force)
     assert check_report(report) == report
     return report
 
@@ -327,7 +336,10 @@ def test_a_dry_run_says_what_would_be_done_and_touches_nothing(desk: Desk) -> No
     assert sorted(str(path) for path in desk.folder.rglob("*")) == before
 
 
-@pytest.mark.parametrize(("stock", "force", "wanted", "attempts"), [(0, False, 2, 6), (2, False, 1, 4), (3, False, 0, 3), (3, True, 1, 4), (9, True, 1, 4), (0, True, 1, 6)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stock", "force", "wanted", "attempts"),
+    [(0, False, 2, 6), (2, False, 1, 4), (3, False, 0, 3), (3, True, 1, 4), (9, True, 1, 4), (0, True, 1, 6)],
+)
 def test_a_plan_counts_attempts_by_what_is_missing(
     desk: Desk, stock: int, *, force: bool, wanted: int, attempts: int
 ) -> None:
@@ -362,7 +374,12 @@ def test_the_order_leaves_out_failed_and_skipped_and_puts_served_last(
     assert ranks == sorted(ranks)
 
 
-@pytest.mark.parametrize("spoil", [lambda folder: shutil.rmtree(folder), lambda folder: folder.rename(folder.with_name("x"))])
+def rename(folder: Path) -> None:
+    """Give a folder another name."""
+    folder.rename(folder.with_name("kept"))
+
+
+@pytest.mark.parametrize("spoil", [shutil.rmtree, rename])
 def test_a_feature_that_a_person_takes_away_is_made_anew(desk: Desk, spoil: Callable[[Path], None]) -> None:
     """The folders are the truth of the stock."""
     for _ in range(3):

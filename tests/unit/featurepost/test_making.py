@@ -10,17 +10,16 @@ import msgspec
 import pytest
 from tests.simulators.clock import START
 from tests.simulators.desk import Desk, make_brand
-from tests.simulators.workshop import Bench, ListedShop, make_photo, make_product
+from tests.simulators.workshop import Bench, ListedShop, draw, make_photo, make_product
 
 from lamplighter.errors import DiskError, Fenced, LamplighterError, UpstreamError
 from lamplighter.featurepost.feature import Role, parse_manifest
 from lamplighter.featurepost.generate import NotMade
 from lamplighter.featurepost.photo import BadPhoto
 from lamplighter.featurepost.product import ShopProduct
-from lamplighter.featurepost.shop import EmptyShop, ShopFailing
+from lamplighter.featurepost.shop import EmptyShop, RateLimited, ShopFailing
 from lamplighter.featurepost.slides.exchange import Made, Refused, Request, Trouble
 from lamplighter.featurepost.stock import Place
-from tests.simulators.workshop import draw  # isort: skip
 
 NAME = "feature-0001-wrenfold"
 
@@ -175,7 +174,9 @@ def test_when_no_product_is_left_the_reasons_are_counted(desk: Desk) -> None:
     )
 
 
-@pytest.mark.parametrize("trouble", [BadPhoto("2-1", "too small"), UpstreamError("2-1", "503"), DiskError("2-1", "I/O")])
+@pytest.mark.parametrize(
+    "trouble", [BadPhoto("2-1", "too small"), UpstreamError("2-1", "503"), DiskError("2-1", "I/O")]
+)
 def test_a_photo_that_cannot_be_had_gives_way_to_the_next(desk: Desk, trouble: LamplighterError) -> None:
     """Of the same product; when it has none left, the next product comes, and that is said."""
     shop = ListedShop(make_product(1, images=2), make_product(2), make_product(3), make_product(4))
@@ -185,6 +186,14 @@ def test_a_photo_that_cannot_be_had_gives_way_to_the_next(desk: Desk, trouble: L
     assert [product.id for product in feature.products] == [1, 3, 4]
     assert [slide.photo for slide in feature.slides if slide.role is Role.PRODUCT] == ["1-2", "3-1", "4-1"]
     assert any(line.startswith(f"{NAME}: Ripple Bowl is passed over: 2-1: ") for line in desk.said)
+
+
+def test_a_shop_that_asks_for_a_pause_is_asked_for_nothing_more(desk: Desk) -> None:
+    """Neither for the next photo nor for the next product's."""
+    shop = ListedShop(*many(3))
+    shop.photos["1-2"] = RateLimited("1-2", "a pause", until=START, wait=None)
+    error = refuse(Bench(desk, shop))
+    assert (error.step, shop.fetched) == ("products", ["1-1", "1-2"])
 
 
 def test_no_more_photos_are_fetched_than_a_feature_can_use(desk: Desk) -> None:
@@ -405,4 +414,8 @@ def test_the_drawing_process_gets_the_photos_and_the_brand(desk: Desk) -> None:
     assert (request.brand.name, request.brand.handle, request.brand.url) == (
         "Wrenfold", "@wrenfold", "wrenfold.example"
     )  # fmt: skip
-    assert [Path(slide.photo).name if slide.photo else None for slide in request.slides] == ["1-2.jpeg", "1-1.jpeg", None]
+    assert [Path(slide.photo).name if slide.photo else None for slide in request.slides] == [
+        "1-2.jpeg",
+        "1-1.jpeg",
+        None,
+    ]

@@ -16,7 +16,7 @@ from lamplighter.featurepost.roles import Pick, PickedPhoto, PlannedSlide, compo
 
 def pick(product_id: int, photos: int, *, price: str = "") -> Pick:
     """Return a product with so many photos."""
-    facts = (Fact(id="F1", kind="title", text="Bowl", source="title"),)
+    facts: tuple[Fact, ...] = (Fact(id="F1", kind="title", text="Bowl", source="title"),)
     if price:
         facts = (*facts, Fact(id="F2", kind="price", text=price, source="variants"))
     return Pick(
@@ -82,7 +82,12 @@ def test_every_part_has_its_words() -> None:
     assert (cover.text.kicker, cover.text.title, cover.text.subtitle) == (
         "From the shop", "Quiet things", "For a slow morning"
     )  # fmt: skip
-    assert (first.text.name, first.text.note, first.text.price, second.text.price) == ("A bowl", "Made by hand", "$39", "")
+    assert (first.text.name, first.text.note, first.text.price, second.text.price) == (
+        "A bowl",
+        "Made by hand",
+        "$39",
+        "",
+    )
     assert (detail.text.title, detail.text.body, detail.product_id) == ("Look closer", "The glaze runs a little", 1)
     assert (closing.text.title, closing.text.body, closing.product_id) == ("See them all", "In the shop", None)
     assert [first.product_id, second.product_id] == [1, 2]

@@ -248,7 +248,9 @@ def test_a_feature_under_another_number_is_said_and_not_posted(desk: Desk) -> No
     item = desk.put()
     item.folder.rename(desk.sns / "feature-0009-wrenfold")
     (moved,) = desk.stock.ready()
-    assert "the folder is named feature-0009-wrenfold, the manifest says feature-0001-wrenfold" in desk.stock.trouble(moved)
+    assert "the folder is named feature-0009-wrenfold, the manifest says feature-0001-wrenfold" in desk.stock.trouble(
+        moved
+    )
     assert desk.put().number == 10
 
 
