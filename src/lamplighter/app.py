@@ -26,7 +26,7 @@ from lamplighter.featurepost.brandstate import BrandStates
 from lamplighter.featurepost.catalog import CATALOG_FILE, Brand, read_catalog
 from lamplighter.featurepost.generate import Generator, Plan, StockLevel, read_level
 from lamplighter.featurepost.index import Index
-from lamplighter.featurepost.stock import Place, Stock
+from lamplighter.featurepost.stock import Place, Stock, StockItem
 from lamplighter.host.clock import Clock, SystemClock
 from lamplighter.host.database import Database, Migration, open_database, open_database_to_read
 from lamplighter.host.files import current_user, make_folder, read_capped, read_owner
@@ -193,7 +193,7 @@ def read_status(workspace: Workspace) -> Status:
         coming = next_slot(now, (at,) if at else (), zone)
         skips = [(brand.slug, parts.states.read(brand.slug, now=now)) for brand in parts.read_brands()]
         return Status(
-            level=read_level(parts.stock, settings.generate.target),
+            level=read_level(parts.stock, settings.generate.target, parts.journal.went_out),
             drafts=len(parts.stock.items(Place.DRAFT)),
             held=len(parts.stock.items(Place.HELD)),
             posted_today=today[0] if today else None,
@@ -232,11 +232,14 @@ def read_log(workspace: Workspace, number: int) -> tuple[str, ...]:
         return tuple(read_capped(file, limit=50_000_000, what="log").decode("utf-8", "replace").splitlines())
 
 
-def refuse_posting(parts: Parts, feature_id: str) -> None:
-    """Raise InputError when a feature is just going out."""
-    entry = parts.journal.find(feature_id)
+def refuse_busy(parts: Parts, item: StockItem) -> None:
+    """Raise InputError when a feature is just being made or going out."""
+    entry = parts.journal.find(item.id)
     if entry is not None and entry.state is State.POSTING:
-        raise InputError(f"feature {feature_id}", f"it is going out for {entry.slot}", "lamplighter post settles it")
+        raise InputError(f"feature {item.id}", f"it is going out for {entry.slot}", "lamplighter post settles it")
+    making = item.place is Place.DRAFT and parts.stock.failure(item) is None
+    if making and is_held(parts.settings.state_dir / "locks" / generate.JOB):
+        raise InputError(f"feature {item.id}", "it is being made right now", "wait until generate has ended")
 
 
 def _seen(run: RunRow, zone: ZoneInfo) -> RunRow:
@@ -350,6 +353,7 @@ def _generator(parts: Parts, clock: Clock, brand: str) -> Iterator[Generator]:
             maker=FeatureMaker(workshop, parts.stock, parts.index),
             clock=clock,
             settings=settings.generate,
+            went_out=parts.journal.went_out,
             named=bool(brand),
         )
 

@@ -21,10 +21,8 @@ from lamplighter.cli.main import main as run
 
 _PACKAGE = str(Path(lamplighter.__file__).parent) + os.sep
 # Where state changes hands; parsing arguments and drawing pictures cannot leave anything behind.
-_STEPS = tuple(
-    _PACKAGE + part
-    for part in ("engine", "publish", "host", "featurepost/stock.py", "featurepost/index.py", "featurepost/making.py")
-)
+_PARTS = ("engine", "publish", "host", "featurepost/stock.py", "featurepost/index.py", "featurepost/making.py")
+_STEPS = (*(_PACKAGE + part for part in _PARTS), str(Path(__file__).with_name("planted.py")))
 
 
 class Killer:

@@ -47,10 +47,10 @@ def run(*command: str) -> Ended:
 
 
 def list_steps(plant: str, *command: str, inside: str = "") -> list[int]:
-    """Return the steps of a command worth killing at, all or those inside one file of the package."""
+    """Return the steps of a command worth killing at, all or those inside the files whose path ends so."""
     ended = run_killed(0, plant, *command)
     steps: list[tuple[int, str]] = json.loads(ended.err.splitlines()[-1])
-    return [step for step, file in steps if inside in {"", file}]
+    return [step for step, file in steps if file.endswith(inside)]
 
 
 def choose_steps(steps: list[int], shard: int) -> list[int]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from lamplighter.engine.supervisor import Run
 from lamplighter.featurepost import stock
-from lamplighter.host.files import read_capped
 from lamplighter.publish.post import Poster
 from lamplighter.publish.publisher import Post
 
@@ -23,14 +22,8 @@ def _copy_instead_of_rename(source_dir: Path, target_dir: Path) -> None:
     """Move a folder file by file: what was killed in between is half a feature."""
     target_dir.mkdir(parents=True)
     for file in sorted(source_dir.iterdir()):
-        _step()
         shutil.copyfile(file, target_dir / file.name)
     shutil.rmtree(source_dir)
-
-
-def _step() -> None:
-    """Give the killer a line of ours to stop at."""
-    read_capped(Path(__file__), limit=1_000_000)
 
 
 def plant(name: str) -> None:

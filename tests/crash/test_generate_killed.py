@@ -75,5 +75,5 @@ def test_the_matrix_catches_a_copy_in_place_of_the_rename(one_missing: Path, tmp
     """With the planted bug some step leaves half a feature, so a matrix without harm means something."""
     plant = "copy-instead-of-rename"
     workspace = make_workspace(one_missing, tmp_path / "count")
-    steps = list_steps(plant, "generate", "--workspace", str(workspace), inside="host/files.py")
+    steps = list_steps(plant, "generate", "--workspace", str(workspace), inside="planted.py")
     assert any(kill_and_look(one_missing, tmp_path, step, plant) for step in reversed(steps))

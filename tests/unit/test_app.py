@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -318,10 +320,28 @@ def test_a_feature_that_is_going_out_is_not_to_be_touched(desk: Desk) -> None:
     desk.journal.claim("2026-05-04-1930", item.id, generation=1, run=1)
     with app.writing(workspace_of(desk)) as parts:
         with pytest.raises(InputError, match=r"it is going out for 2026-05-04-1930; lamplighter post settles it"):
-            app.refuse_posting(parts, item.id)
+            app.refuse_busy(parts, item)
         parts.journal.published("2026-05-04-1930", make_receipt("s", item.id), generation=1)
-        app.refuse_posting(parts, item.id)
-        app.refuse_posting(parts, "feature-0099-x")
+        app.refuse_busy(parts, item)
+
+
+def test_a_draft_that_is_being_made_is_not_to_be_touched(desk: Desk) -> None:
+    """While generate holds its lock; one that a dead run left may be dropped."""
+    draft = desk.stock.new_draft("wrenfold")
+    code = (
+        "import sys; from pathlib import Path; from lamplighter.engine.lock import JobLock;"
+        "from lamplighter.host.clock import SystemClock;"
+        f"JobLock(Path({str(desk.folder / 'state/locks/generate')!r}), SystemClock()).acquire('generate');"
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    with app.writing(workspace_of(desk)) as parts:
+        with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+            assert holder.stdout is not None
+            holder.stdout.readline()
+            with pytest.raises(InputError, match="it is being made right now"):
+                app.refuse_busy(parts, draft)
+            holder.communicate()
+        app.refuse_busy(parts, draft)
 
 
 def test_times_are_told_in_the_workspaces_zone(desk: Desk) -> None:

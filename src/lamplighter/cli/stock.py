@@ -107,7 +107,7 @@ def _change(
 ) -> int:
     with app.writing(app.open_workspace(arguments.workspace, console.say)) as parts:
         item = parts.stock.find(arguments.feature)
-        app.refuse_posting(parts, item.id)
+        app.refuse_busy(parts, item)
         act(parts.stock, item)
     console.good(f"{item.id} is {word}")
     console.value({"id": item.id, "now": word})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -19,6 +19,7 @@ from lamplighter.featurepost.stock import Failure, Place, Stock
 from lamplighter.host.clock import Clock
 
 JOB = "generate"
+WentOut = Callable[[str], bool]
 
 
 class NotMade(LamplighterError):
@@ -109,9 +110,11 @@ class Generator:
         maker: Maker,
         clock: Clock,
         settings: GenerateSettings,
+        went_out: WentOut,
         named: bool = False,
     ) -> None:
         """Take the brands, the stock and the one who makes; a brand that a person `named` is tried though skipped."""
+        self._went_out = went_out
         self._named = named
         self._brands = brands
         self._stock = stock
@@ -123,7 +126,7 @@ class Generator:
 
     def plan(self, *, force: bool) -> Plan:
         """Return what `work` would do now; touches nothing."""
-        level = read_level(self._stock, self._settings.target)
+        level = read_level(self._stock, self._settings.target, self._went_out)
         states = self._read_states()
         wanted = 1 if force else max(0, min(level.target - level.have, self._settings.max_per_run))
         order = decide_order(self._brands, self._index.last_featured(), states, frozenset(), frozenset())
@@ -197,7 +200,7 @@ class Generator:
         return {brand.slug: self._states.read(brand.slug, now=now) for brand in self._brands}
 
     def _report(self, plan: Plan, progress: _Progress, *, force: bool) -> RunReport:
-        level = read_level(self._stock, self._settings.target)
+        level = read_level(self._stock, self._settings.target, self._went_out)
         made, attempts = len(progress.made), progress.attempts
         tried = f"{attempts} attempt{'' if attempts == 1 else 's'}"
         line = f"made {made} of {plan.wanted}, {tried}, {level.have} of {level.target} in stock"
@@ -215,11 +218,11 @@ class Generator:
         return _report_nothing_made(plan, progress, line, flags)
 
 
-def read_level(stock: Stock, target: int) -> StockLevel:
-    """Count the stock as it lies in the folders."""
+def read_level(stock: Stock, target: int, went_out: WentOut) -> StockLevel:
+    """Count the stock as it lies in the folders; what went out already is none, wherever a person put it."""
     ready, waiting, troubles = [], [], []
     for item in stock.ready():
-        trouble = stock.trouble(item)
+        trouble = f"{item.id} went out already" if went_out(item.id) else stock.trouble(item)
         if trouble:
             troubles.append(trouble)
         else:

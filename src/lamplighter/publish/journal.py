@@ -126,6 +126,11 @@ class Journal:
         )
         return _parse_row(dict(row)) if row else None
 
+    def went_out(self, feature_id: str) -> bool:
+        """Return whether a feature is known to be out."""
+        entry = self.find(feature_id)
+        return entry is not None and entry.receipt is not None
+
     def _advance(self, slot: str, changes: str, values: tuple[str | int | float, ...], generation: int) -> None:
         changed = self._database.change(
             f"UPDATE post SET {changes} WHERE account = ? AND channel = ? AND slot = ? AND generation <= ?",  # noqa: S608 - fixed text of ours

@@ -52,6 +52,14 @@ class Terminal:
         """Type something."""
         os.write(self._ours, words.encode())
 
+    def interrupt(self) -> None:
+        """Send Ctrl-C until it is heard: CPython misses one that comes just before it begins to wait for input."""
+        for _ in range(60):
+            os.kill(self._process.pid, signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(0.5)
+                return
+
     def end(self) -> int:
         """Return the exit code once the command has ended."""
         try:
@@ -104,7 +112,7 @@ def test_ctrl_c_at_a_question_is_130_and_one_line(desk: Desk) -> None:
     """Nothing is deleted."""
     terminal = Terminal(desk.folder, "stock", "drop", FIRST)
     terminal.read_until("[y/N] ")
-    os.kill(terminal._process.pid, signal.SIGINT)
+    terminal.interrupt()
     assert terminal.end() == 130
     assert "lamplighter: interrupted" in terminal.text
     assert "Traceback" not in terminal.text

@@ -28,6 +28,7 @@ from lamplighter.featurepost.brandstate import BrandState
 from lamplighter.featurepost.generate import Generator, decide_order, read_level
 from lamplighter.featurepost.settings import GenerateSettings
 from lamplighter.featurepost.stock import Place, Reason
+from lamplighter.publish.publisher import Receipt
 
 DOWN = UpstreamError("shop", "503")
 DAY = timedelta(days=1)
@@ -57,6 +58,7 @@ def generator(
         maker=maker,
         clock=desk.clock,
         settings=GenerateSettings(target=target, max_per_run=max_per_run, review=review),
+        went_out=desk.journal.went_out,
         named=named,
     )
 
@@ -174,7 +176,7 @@ def test_drafts_keep_what_failed_and_why(desk: Desk) -> None:
     failure = desk.stock.failure(draft)
     assert failure is not None
     assert (failure.step, failure.message, failure.run) == ("slides", "shop: 503", 1)
-    assert read_level(desk.stock, 3).have == 0
+    assert read_level(desk.stock, 3, desk.journal.went_out).have == 0
 
 
 def test_all_refused_by_the_gate_is_rejected(desk: Desk) -> None:
@@ -273,7 +275,7 @@ def test_features_that_wait_for_review_count_and_held_ones_do_not(desk: Desk) ->
     desk.put("a", hold=hold)
     desk.stock.move_to_posted(desk.put("a"))
     desk.stock.new_draft("a")
-    level = read_level(desk.stock, 3)
+    level = read_level(desk.stock, 3, desk.journal.went_out)
     assert (level.ready, level.waiting, level.have) == ((), ("feature-0001-a",), 1)
     assert level.evidence[1].value == "feature-0001-a (review)"
 
@@ -282,8 +284,19 @@ def test_a_feature_for_review_that_cannot_be_read_does_not_count(desk: Desk) -> 
     """Else a broken folder would keep the stock full for ever."""
     item = desk.put("a", hold=Reason(kind="review", text="x", at=START))
     (item.folder / "feature.json").write_text("{")
-    level = read_level(desk.stock, 3)
+    level = read_level(desk.stock, 3, desk.journal.went_out)
     assert (level.have, len(level.troubles)) == (0, 1)
+
+
+def test_a_posted_feature_that_a_person_moved_back_does_not_count(desk: Desk) -> None:
+    """It can't be posted again, so it must not keep the stock full."""
+    item = desk.put("a")
+    desk.journal.claim("2026-11-29-1930", item.id, generation=1, run=1)
+    receipt = Receipt(id="x", location="x", published_at=START)
+    assert read_level(desk.stock, 3, desk.journal.went_out).have == 1
+    desk.journal.published("2026-11-29-1930", receipt, generation=1)
+    level = read_level(desk.stock, 3, desk.journal.went_out)
+    assert (level.have, level.troubles) == (0, ("feature-0001-a went out already",))
 
 
 def test_a_feature_made_for_review_is_not_called_ready(desk: Desk) -> None:
