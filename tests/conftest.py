@@ -7,8 +7,11 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from tests.guard import STUBS, install_guard
 
+settings.register_profile("lamplighter", deadline=None)  # a loaded machine is no bug
+settings.load_profile("lamplighter")
 _REAL_HOME = Path(os.environ.get("LAMPLIGHTER_REAL_HOME") or Path.home())
 
 

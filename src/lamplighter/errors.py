@@ -42,7 +42,7 @@ class LamplighterError(Exception):
     def __init__(self, subject: str, cause: str = "", remedy: str = "") -> None:
         """Say what failed, why, and what the person can do about it."""
         self.subject = subject
-        self.cause = cause or (type(self).__doc__ or "").splitlines()[0].rstrip(".")
+        self.cause = cause or _default_cause(type(self))
         self.remedy = remedy
         super().__init__(subject, self.cause, remedy)
 
@@ -52,6 +52,12 @@ class LamplighterError(Exception):
         if self.remedy:
             line = f"{line}; {self.remedy}"
         return " ".join(line.split())
+
+
+def _default_cause(kind: type[LamplighterError]) -> str:
+    """Return the first docstring up the tree; `python -OO` has none, and an error must still be told."""
+    written = (known.__doc__ for known in kind.__mro__ if issubclass(known, LamplighterError))
+    return next((text.splitlines()[0].rstrip(".") for text in written if text), "it did not work")
 
 
 class UsageError(LamplighterError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lamplighter.errors import FailureClass
 
@@ -98,17 +98,13 @@ class RunReport:
 
 
 def check_report(report: RunReport) -> RunReport:
-    """Return the report, or `failed` in its place when it claims "nothing needed" without evidence (DESIGN §3)."""
+    """Return the report, or `failed` in its place when it claims what it has no evidence or output for (DESIGN §3)."""
+    doubt = ""
     if report.outcome is Outcome.NOTHING_NEEDED and not report.evidence:
-        return RunReport(
-            outcome=Outcome.FAILED,
-            failure=FailureClass.INTERNAL,
-            line=f"{report.line} (said without evidence, so it does not count)",
-        )
+        doubt = "said without evidence, so it does not count"
     if report.made_output and not report.outputs:
-        return RunReport(
-            outcome=Outcome.FAILED,
-            failure=FailureClass.INTERNAL,
-            line=f"{report.line} (but names no output, so it does not count)",
-        )
-    return report
+        doubt = "but names no output, so it does not count"
+    if not doubt:
+        return report
+    line = f"{report.line} ({doubt})"
+    return replace(report, outcome=Outcome.FAILED, failure=FailureClass.INTERNAL, line=line)

@@ -22,30 +22,40 @@ from types import TracebackType
 from typing import Self
 
 from lamplighter.errors import Fenced, LockBusy, LockUnusable
-from lamplighter.host.clock import Clock, read_boot_id
+from lamplighter.host.clock import Clock
+from lamplighter.host.identity import ProcessIdentity, read_own_identity
 
 LOCK_FILE = "lock"
 OWNER_FILE = "owner.json"
 _RECORD_LIMIT = 64_000
 _GENERATION_DIGITS = 20
+_IMPLAUSIBLE_GENERATION = 10**15  # a forged number must not be one that can't be counted on from
+_TEMPORARY_FILE = f"{OWNER_FILE}.tmp"
 # struct flock: fcntl_locking(2) on 64-bit Linux; sys/fcntl.h on macOS (never tried there)
 _FLOCK = "hhqqi4x" if sys.platform == "linux" else "qqihh"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """What the record says of a holder: pid, when it began (ISO 8601, UTC), its command and lock generation."""
+    """What the record says of a holder: process, when it began (ISO 8601, UTC), its command and lock generation."""
 
     pid: int
     since: str
     command: str
     generation: int
     state: str
+    start: str = ""
     boot_id: str = ""
 
     def describe(self) -> str:
         """Return "pid 4711 since 2026-11-29T19:30:00+00:00 (lamplighter generate)"."""
         return f"pid {self.pid} since {self.since} ({self.command})"
+
+    @property
+    def is_this_process(self) -> bool:
+        """Return whether the record says that this very process holds the lock."""
+        recorded = ProcessIdentity(pid=self.pid, start=self.start, boot_id=self.boot_id)
+        return self.state == "held" and recorded == read_own_identity()
 
 
 class JobLock:
@@ -55,6 +65,8 @@ class JobLock:
         """Name the job's lock folder; nothing is touched before `acquire`."""
         self._folder = folder
         self._clock = clock
+        self._command = ""
+        self._since: datetime | None = None
         self._descriptors: tuple[int, ...] = ()
         self.generation = 0
         self.predecessor: Owner | None = None
@@ -70,8 +82,12 @@ class JobLock:
             self._descriptors = self._open_both()
         record = read_owner(self._folder)
         self.predecessor = record if record is not None and record.state == "held" else None
-        with _unusable(self._folder):
-            self._publish(command, floor, record)
+        try:
+            with _unusable(self._folder):
+                self._publish(command, floor, record)
+        except BaseException:
+            self._close()
+            raise
 
     def check(self) -> None:
         """Raise Fenced unless this run still holds the lock on disk; call before every commit."""
@@ -88,7 +104,13 @@ class JobLock:
         """Say that the run has ended and let go; never fails, whatever became of the folder."""
         with contextlib.suppress(OSError, Fenced):
             self.check()
-            self._write_record(self._command, state="released")
+            try:
+                self._write_record(state="released")
+            except OSError:  # a full disk: with no record at all the next run is not told of a death
+                os.unlink(OWNER_FILE, dir_fd=self._descriptors[0])
+        self._close()
+
+    def _close(self) -> None:
         for descriptor in self._descriptors:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
@@ -108,80 +130,115 @@ class JobLock:
             folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             file = -1
             try:
-                file = os.open(self._folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
                 fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+                file = os.open(LOCK_FILE, flags, 0o600, dir_fd=folder)
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if _same_inode(folder, self._folder) and _same_inode(file, self._folder / LOCK_FILE):
                     return folder, file
             except OSError as error:
-                busy = error.errno in {errno.EAGAIN, errno.EACCES} and file >= 0
-                holder = self._describe_holder(file) if busy else ""
                 _close(folder, file)
-                if busy:
-                    raise LockBusy(f"job {self._folder.name}", f"another run is at work: {holder}") from None
+                if error.errno == errno.EAGAIN or (error.errno == errno.EACCES and file >= 0):  # EACCES: lockf(3)
+                    raise LockBusy(f"job {self._folder.name}", _describe_holder(self._folder)) from None
                 raise
             _close(folder, file)
         raise LockUnusable(str(self._folder), "the folder is being replaced again and again")
 
-    def _describe_holder(self, file: int) -> str:
-        """Say who holds the lock: the record when the kernel confirms its pid, else the kernel's pid alone."""
-        record, pid = read_owner(self._folder), _kernel_holder(file)
-        if record is not None and record.state == "held" and pid in {record.pid, None}:
-            return record.describe()
-        return f"pid {pid}" if pid else "a process this one cannot see"
-
     def _publish(self, command: str, floor: int, old: Owner | None) -> None:
         file = self._descriptors[1]
         known = old.generation if old is not None else 0
-        self.generation = 1 + max(_read_generation(file, missing=0), known, floor)
+        self.generation = 1 + max(_plausible(_read_generation(file)), known, floor)
         os.pwrite(file, f"{self.generation:0{_GENERATION_DIGITS}d}\n".encode(), 0)
-        self._command = command
-        self._since: datetime = self._clock.now()
-        self._write_record(command, state="held")
+        os.ftruncate(file, _GENERATION_DIGITS + 1)
+        self._command, self._since = command, self._clock.now()
+        self._write_record(state="held")
 
-    def _write_record(self, command: str, *, state: str) -> None:
-        """Replace owner.json as a whole through one fixed temporary name."""
+    def _write_record(self, *, state: str) -> None:
+        """Replace owner.json as a whole through one fixed temporary name, in the folder that is locked."""
+        own = read_own_identity()
         record = {
             "schema": 1,
             "state": state,
             "generation": self.generation,
-            "pid": os.getpid(),
+            "pid": own.pid,
+            "start": own.start,
+            "boot_id": own.boot_id,
             "uid": os.getuid(),
-            "boot_id": read_boot_id(),
-            "since": self._since.isoformat(timespec="seconds"),
-            "command": command,
+            "since": self._since.isoformat(timespec="seconds") if self._since else "",
+            "command": self._command,
         }
-        temporary_file = self._folder / f"{OWNER_FILE}.tmp"
-        temporary_file.write_text(json.dumps(record), "utf-8")
-        os.replace(temporary_file, self._folder / OWNER_FILE)
+        folder = self._descriptors[0]
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(_TEMPORARY_FILE, dir_fd=folder)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+        try:
+            with os.fdopen(os.open(_TEMPORARY_FILE, flags, 0o600, dir_fd=folder), "wb") as stream:
+                stream.write(json.dumps(record).encode())
+            os.replace(_TEMPORARY_FILE, OWNER_FILE, src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(_TEMPORARY_FILE, dir_fd=folder)
+            raise
 
 
 def read_owner(folder: Path) -> Owner | None:
     """Return what owner.json says, or None when it is missing, empty, garbage or of another version."""
     try:
-        with (folder / OWNER_FILE).open("rb") as stream:
+        descriptor = os.open(folder / OWNER_FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as stream:
             record = json.loads(stream.read(_RECORD_LIMIT))
         return Owner(
             pid=int(record["pid"]),
-            since=str(record["since"])[:40],
-            command=str(record["command"])[:200],
-            generation=min(max(int(record["generation"]), 0), 10**18),
-            state=str(record["state"])[:20],
-            boot_id=str(record.get("boot_id", ""))[:80],
+            since=_plain(record["since"], 40),
+            command=_plain(record["command"], 200),
+            generation=_plausible(int(record["generation"])),
+            state=_plain(record["state"], 20),
+            start=_plain(record.get("start", ""), 40),
+            boot_id=_plain(record.get("boot_id", ""), 80),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
+
+
+def _plain(value: object, limit: int) -> str:
+    """Return text from a file as it can be shown: short, on one line, printable everywhere."""
+    return "".join(letter if letter.isprintable() else " " for letter in str(value)[:limit])
+
+
+def _plausible(generation: int) -> int:
+    return generation if 0 < generation < _IMPLAUSIBLE_GENERATION else 0
 
 
 def is_held(folder: Path) -> bool:
     """Return whether the kernel names a holder of this job's lock; asks only, so it never keeps a run out."""
+    record = read_owner(folder)
+    return (record is not None and record.is_this_process) or _find_holder(folder) is not None
+
+
+def _describe_holder(folder: Path) -> str:
+    """Say who holds the lock: the record when the kernel confirms its pid, else the kernel's pid alone.
+
+    This process itself is known by its record alone: the kernel names only others, and to close a second descriptor of
+    the file would free the record lock of the first.
+    """
+    record = read_owner(folder)
+    if record is not None and record.is_this_process:
+        return f"this very process is at work: {record.describe()}"
+    pid = _find_holder(folder)
+    if record is not None and record.state == "held" and pid == record.pid:
+        return f"another run is at work: {record.describe()}"
+    return f"another run is at work: {f'pid {pid}' if pid else 'a process that the system does not name'}"
+
+
+def _find_holder(folder: Path) -> int | None:
+    """Return the pid the kernel names, 0 when it lives in another namespace, None when it names nobody."""
     try:
-        descriptor = os.open(folder / LOCK_FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        descriptor = os.open(folder / LOCK_FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
-        return False
+        return None
     try:
-        return _kernel_holder(descriptor) is not None
+        return _kernel_holder(descriptor)
     finally:
         os.close(descriptor)
 
@@ -197,11 +254,10 @@ def _kernel_holder(file: int) -> int | None:
     return None
 
 
-def _read_generation(file: int, *, missing: int | None = None) -> int:
-    text = os.pread(file, 32, 0).strip()
-    if missing is not None and not (text.isdigit() and len(text) <= _GENERATION_DIGITS):
-        return missing
-    return int(text)
+def _read_generation(file: int) -> int:
+    """Return the number in the lock file, 0 when there is none (empty, garbage, an old bare pid is taken as one)."""
+    text = os.pread(file, _GENERATION_DIGITS + 1, 0).partition(b"\n")[0].strip()
+    return int(text) if text.isdigit() else 0
 
 
 def _same_inode(descriptor: int, path: Path) -> bool:

@@ -48,13 +48,13 @@ def read_boot_id() -> str:
         return ""
 
 
-def read_zone_name() -> str:
-    """Return the machine's zone as an IANA name: $TZ, the link /etc/localtime, or "UTC" where neither tells."""
+def read_zone_name(link: Path = Path("/etc/localtime")) -> str:
+    """Return the machine's zone as an IANA name: $TZ, where the link points, or "UTC" where neither tells."""
     candidates = [os.environ.get("TZ", "").removeprefix(":")]
     with contextlib.suppress(OSError):
-        candidates.append(str(Path("/etc/localtime").readlink()).partition("zoneinfo/")[2])
+        candidates.append(str(link.readlink()).partition("zoneinfo/")[2])
     for name in candidates:
         with contextlib.suppress(ZoneInfoNotFoundError, ValueError, OSError):
-            if name and ZoneInfo(name):
+            if name and ZoneInfo(name).key == name:
                 return name
     return "UTC"

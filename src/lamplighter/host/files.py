@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -11,6 +12,24 @@ from pathlib import Path
 from lamplighter.errors import DiskError, InputError
 
 TEMPORARY_PREFIX = ".tmp-"
+_ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR})
+_REMEDIES = {
+    errno.EACCES: "give this user the right to it",
+    errno.EPERM: "give this user the right to it",
+    errno.ENOSPC: "free some space and run it again",
+    errno.EDQUOT: "the quota is used up: free some space",
+    errno.EFBIG: "raise the limit for file sizes (ulimit -f)",
+    errno.EROFS: "the disk is read-only: move the workspace or set state_dir",
+    errno.EIO: "the disk may be failing: look after it and its backup",
+    errno.EEXIST: "move away what is in its place",
+    errno.ENOTEMPTY: "move away what is in its place",
+    errno.EISDIR: "move away what is in its place",
+    errno.ELOOP: "remove the link in its place",
+    errno.ENOENT: "see that its folder is there",
+    errno.ENOTDIR: "see that its folder is there",
+    errno.EXDEV: "keep both on one disk",
+    errno.ENAMETOOLONG: "choose a shorter name",
+}
 
 
 def write_atomic(file: Path, content: bytes, *, mode: int = 0o644) -> None:
@@ -18,7 +37,8 @@ def write_atomic(file: Path, content: bytes, *, mode: int = 0o644) -> None:
     temporary_file = file.with_name(f"{TEMPORARY_PREFIX}{file.name}.{os.getpid()}")
     with _disk_errors(file):
         try:
-            descriptor = os.open(temporary_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
+            temporary_file.unlink(missing_ok=True)  # left by a killed process with our pid, or a link laid there
+            descriptor = os.open(temporary_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(content)
                 stream.flush()
@@ -32,7 +52,10 @@ def write_atomic(file: Path, content: bytes, *, mode: int = 0o644) -> None:
 
 
 def append_line(file: Path, line: str, *, mode: int = 0o644) -> None:
-    """Append one line durably; a torn last line left by a killed writer is closed first."""
+    """Append one line durably; a torn last line left by a killed writer is closed first.
+
+    What UTF-8 cannot say (a file name of other bytes) is escaped, so that a log can always name it.
+    """
     if "\n" in line:
         raise ValueError("a line holds no line break")
     with _disk_errors(file):
@@ -40,7 +63,7 @@ def append_line(file: Path, line: str, *, mode: int = 0o644) -> None:
         try:
             size = os.fstat(descriptor).st_size
             torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-            os.write(descriptor, (("\n" if torn else "") + line + "\n").encode("utf-8"))
+            _write_all(descriptor, (("\n" if torn else "") + line + "\n").encode("utf-8", "backslashreplace"))
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -49,16 +72,20 @@ def append_line(file: Path, line: str, *, mode: int = 0o644) -> None:
 def read_capped(file: Path, *, limit: int, what: str = "file") -> bytes:
     """Return the bytes of a regular file of at most `limit` bytes; raises InputError or DiskError."""
     try:
-        with file.open("rb") as stream:
+        with open(file, "rb", opener=_open_without_waiting) as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 raise InputError(str(file), f"this {what} is not a regular file")
             content = stream.read(limit + 1)
-    except FileNotFoundError:
-        raise InputError(str(file), f"there is no such {what}") from None
     except IsADirectoryError:
         raise InputError(str(file), f"this is a folder, not a {what}") from None
     except OSError as error:
-        raise DiskError(str(file), error.strerror or str(error)) from error
+        if error.errno in _ABSENT:
+            raise InputError(str(file), f"there is no such {what}") from None
+        if error.errno == errno.ENXIO:
+            raise InputError(str(file), f"this {what} is not a regular file") from None
+        raise _disk_error(file, error) from error
+    except ValueError as error:
+        raise InputError(repr(str(file)), f"no {what} can have such a name: {error}") from None
     if len(content) > limit:
         raise InputError(str(file), f"this {what} is larger than {limit:,} bytes")
     return content
@@ -72,9 +99,12 @@ def make_folder(folder: Path, *, mode: int = 0o755) -> None:
 
 def move_folder(source_dir: Path, target_dir: Path) -> None:
     """Rename a folder in one step, durably; raises DiskError when the target exists, never replaces it."""
+    with _disk_errors(source_dir):
+        if not stat.S_ISDIR(source_dir.lstat().st_mode):  # rename(2) replaces files, of folders only empty ones
+            raise NotADirectoryError(errno.ENOTDIR, "this is not a folder")
     with _disk_errors(target_dir):
         if os.path.lexists(target_dir):
-            raise FileExistsError(17, "exists already", str(target_dir))
+            raise FileExistsError(errno.EEXIST, "exists already")
         os.rename(source_dir, target_dir)
     sync_folder(target_dir.parent)
     if source_dir.parent != target_dir.parent:
@@ -112,21 +142,26 @@ def current_user() -> int:
     return os.geteuid()
 
 
+def _open_without_waiting(name: str, flags: int) -> int:
+    """Open, but not wait for the writer of a FIFO."""
+    return os.open(name, flags | os.O_NONBLOCK)
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    """Write until the last byte; a disk that fills up takes a part first and says so only the next time."""
+    while content:
+        content = content[os.write(descriptor, content) :]
+
+
 @contextlib.contextmanager
 def _disk_errors(path: Path) -> Iterator[None]:
     """Turn what the operating system says about `path` into one line."""
     try:
         yield
     except OSError as error:
-        raise DiskError(str(path), error.strerror or str(error), _remedy(error.errno)) from error
+        raise _disk_error(path, error) from error
 
 
-def _remedy(number: int | None) -> str:
-    """Say what a person can do about an errno."""
-    remedies = {
-        28: "free some space and run it again",
-        30: "the disk is read-only: move the workspace or set state_dir",
-        13: "make it writable for this user",
-        122: "the quota is used up: free some space",
-    }
-    return remedies.get(number or 0, "")
+def _disk_error(path: Path, error: OSError) -> DiskError:
+    """Return the line for what the operating system said about `path`."""
+    return DiskError(str(path), error.strerror or str(error), _REMEDIES.get(error.errno or 0, "run lamplighter doctor"))

@@ -23,28 +23,30 @@ class ProcessIdentity:
 def read_own_identity() -> ProcessIdentity:
     """Return the identity of this process."""
     pid = os.getpid()
-    return ProcessIdentity(pid=pid, start=_read_start(pid), boot_id=read_boot_id())
+    return ProcessIdentity(pid=pid, start=_read_state_and_start(pid)[1], boot_id=read_boot_id())
 
 
 def is_alive(process: ProcessIdentity) -> bool:
     """Return whether that very process still runs; a zombie is dead, an unknown start time errs towards alive."""
     if process.pid <= 1 or process.boot_id != read_boot_id():
         return False
+    state, start = _read_state_and_start(process.pid)
+    if state in {"Z", "X"} or (start and process.start and start != process.start):
+        return False
     try:
         os.kill(process.pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        pass  # alive, and another user's
-    return not process.start or _read_start(process.pid) == process.start
+        pass  # alive, and another user's, whose start may be hidden (hidepid, proc(5))
+    return True
 
 
-def _read_start(pid: int) -> str:
-    """Return field 22 of /proc/PID/stat, read behind the last ")"; "" for a zombie (proc_pid_stat(5))."""
-    if sys.platform != "linux":
-        return ""
-    with contextlib.suppress(OSError, IndexError, ValueError):
-        content = Path(f"/proc/{pid}/stat").read_bytes()
-        fields = content[content.rindex(b")") + 2 :].split()
-        return "" if fields[0] in {b"Z", b"X"} else fields[19].decode("ascii")
-    return ""
+def _read_state_and_start(pid: int) -> tuple[str, str]:
+    """Return fields 3 and 22 of /proc/PID/stat, read behind the last ")"; ("", "") unknown (proc_pid_stat(5))."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, ValueError):
+            content = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")
+            fields = content[content.rindex(")") + 2 :].split()
+            return fields[0], fields[19]
+    return "", ""

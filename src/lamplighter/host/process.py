@@ -5,21 +5,24 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import enum
+import errno
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import IO, Protocol
 
-from lamplighter.errors import InputError
+from lamplighter.errors import DiskError, InputError, UpstreamError
 
 _TERM_GRACE_SECONDS = 2.0
+_LONGEST_PAUSE_SECONDS = 0.05
+_LATER = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
 _PR_SET_PDEATHSIG = 1
 
 
@@ -55,7 +58,11 @@ class Finished:
 
 
 class Runner(Protocol):
-    """Runs a Command and returns what it left; raises InputError when the program does not exist."""
+    """Runs a Command and returns what it left.
+
+    Raises InputError when the program cannot be started, UpstreamError when it cannot be now, DiskError when there is
+    no room for its output.
+    """
 
     def run(self, command: Command) -> Finished:
         """Return after the program has ended or has been ended."""
@@ -66,9 +73,7 @@ class SystemRunner:
 
     def run(self, command: Command) -> Finished:
         """Run in a session of its own, output to files, TERM then KILL to the group at the deadline."""
-        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            stdin.write(command.stdin)
-            stdin.seek(0)
+        with _spool(command.stdin) as stdin, _spool() as out, _spool() as err:
             started = time.monotonic()
             process = _start(command, stdin, out, err)
             try:
@@ -91,6 +96,21 @@ def die_with_parent() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
+@contextlib.contextmanager
+def _spool(content: bytes = b"") -> Iterator[IO[bytes]]:
+    """Lend a nameless file that holds `content`."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stream = stack.enter_context(tempfile.TemporaryFile(buffering=0))
+            while content:
+                content = content[stream.write(content) :]
+            stream.seek(0)
+        except OSError as error:
+            cause = error.strerror or str(error)
+            raise DiskError("the folder for temporary files", cause, "free some space there or set TMPDIR") from error
+        yield stream
+
+
 def _start(command: Command, stdin: IO[bytes], out: IO[bytes], err: IO[bytes]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
@@ -102,21 +122,26 @@ def _start(command: Command, stdin: IO[bytes], out: IO[bytes], err: IO[bytes]) -
             stderr=err,
             start_new_session=True,
         )
-    except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
-        raise InputError(command.argv[0], f"cannot be started: {error.strerror}") from error
+    except OSError as error:
+        if error.errno in _LATER:
+            raise UpstreamError(command.argv[0], f"cannot be started now: {error.strerror}") from error
+        where = "" if command.cwd.is_dir() else f" in {command.cwd}, which is not a folder"
+        raise InputError(command.argv[0], f"cannot be started{where}: {error.strerror}") from error
+    except ValueError as error:  # a NUL in an argument
+        raise InputError(command.argv[0], f"cannot be started: {error}") from None
 
 
 def _wait(process: subprocess.Popen[bytes], deadline: timedelta) -> Ending:
-    try:
-        code = process.wait(deadline.total_seconds())
-    except subprocess.TimeoutExpired:
+    if not _wait_unreaped(process.pid, deadline.total_seconds()):
         _end_group(process)
         return Ending.DEADLINE
-    return Ending.SIGNALLED if code < 0 else Ending.EXITED
+    return Ending.SIGNALLED if process.wait() < 0 else Ending.EXITED
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
     """TERM and CONT, a short grace, then KILL to the group; the leader is reaped last so its id stays ours."""
+    if process.returncode is not None:
+        return
     for signals in ((signal.SIGTERM, signal.SIGCONT), (signal.SIGKILL,)):
         for number in signals:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -126,12 +151,18 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _wait_unreaped(pid: int, seconds: float) -> None:
+def _wait_unreaped(pid: int, seconds: float) -> bool:
+    """Return whether a child ended within `seconds`, and leave it to be reaped."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-            return
-        time.sleep(0.01)
+    pause = 0.001
+    with contextlib.suppress(ChildProcessError):  # reaped just before a signal broke in
+        while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(pause, left))
+            pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+    return True
 
 
 def _read_start(stream: IO[bytes], limit: int) -> bytes:

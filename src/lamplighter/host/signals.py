@@ -19,31 +19,60 @@ class Interrupted(BaseException):
         self.number = number
 
 
+class Interrupts:
+    """The stop signals while they are held: the first is kept until `raising`, later ones are ignored."""
+
+    def __init__(self) -> None:
+        """Hold nothing yet; use `holding_interrupts`."""
+        self._first: int | None = None
+        self._raises = False
+        self._raised = False
+
+    @contextlib.contextmanager
+    def raising(self) -> Iterator[None]:
+        """Raise Interrupted, once, at a stop signal that comes in this block or was held before it."""
+        try:
+            self._raises = True
+            self._raise_first()
+            yield
+        finally:
+            self._raises = False
+
+    def receive(self, number: int, _: FrameType | None) -> None:
+        """Take a signal; this is the handler."""
+        if self._first is None:
+            self._first = number
+        if self._raises:
+            self._raise_first()
+
+    def _raise_first(self) -> None:
+        if self._first is not None and not self._raised:
+            self._raised = True
+            raise Interrupted(self._first)
+
+
+@contextlib.contextmanager
+def holding_interrupts() -> Iterator[Interrupts]:
+    """Let no stop signal come between steps that belong together, the parts inside `raising` apart.
+
+    What is held at the end is dropped: by then nothing is left to stop. A signal that was ignored before (nohup, a
+    background job of a shell) stays ignored.
+    """
+    interrupts = Interrupts()
+    before = {number: signal.getsignal(number) for number in _ASKING_TO_STOP}
+    for number, handler in before.items():
+        if handler not in {signal.SIG_IGN, None}:
+            signal.signal(number, interrupts.receive)
+    try:
+        yield interrupts
+    finally:
+        for number, handler in before.items():
+            if handler is not None:  # None: set by something that is not Python
+                signal.signal(number, handler)
+
+
 @contextlib.contextmanager
 def raising_interrupts() -> Iterator[None]:
     """Raise Interrupted once where a stop signal arrives; later ones are ignored while the work cleans up."""
-
-    def interrupt(number: int, _: FrameType | None) -> None:
-        for asking in _ASKING_TO_STOP:
-            signal.signal(asking, signal.SIG_IGN)
-        raise Interrupted(number)
-
-    before = {number: signal.getsignal(number) for number in _ASKING_TO_STOP}
-    for number in _ASKING_TO_STOP:
-        signal.signal(number, interrupt)
-    try:
+    with holding_interrupts() as interrupts, interrupts.raising():
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextlib.contextmanager
-def ignoring_interrupts() -> Iterator[None]:
-    """Let nothing but SIGKILL come between two steps that belong together."""
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in _ASKING_TO_STOP}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -1,0 +1,400 @@
+"""SQLite behind one thin class."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from tests.simulators.child import Child, snapshot
+
+from lamplighter.errors import DiskError
+from lamplighter.host.database import Database, Migration, open_database, open_database_to_read
+
+FIRST = Migration(concern="word", number=1, statements=("CREATE TABLE word (text TEXT NOT NULL)",))
+SECOND = Migration(concern="word", number=2, statements=("ALTER TABLE word ADD COLUMN rank BIGINT NOT NULL DEFAULT 0",))
+BRIEFLY = timedelta(milliseconds=200)
+
+WRITER = """
+import sys
+from pathlib import Path
+from lamplighter.host.database import Migration, open_database
+first = Migration(concern="word", number=1, statements=("CREATE TABLE word (text TEXT NOT NULL)",))
+database = open_database(Path(sys.argv[1]), (first,))
+database.change("INSERT INTO word (text) VALUES ('from the log')")
+print("written", flush=True)
+input()
+"""
+
+
+class Opens(Protocol):
+    """One of the two ways to open a database."""
+
+    def __call__(self, file: Path, migrations: Sequence[Migration]) -> Database:
+        """Open it."""
+
+
+def words(database: Database) -> list[str]:
+    """Return what the table holds."""
+    return [row["text"] for row in database.rows("SELECT text FROM word ORDER BY rowid")]
+
+
+def columns(database: Database) -> list[str]:
+    """Return the table's columns."""
+    return [row["name"] for row in database.rows("PRAGMA table_info(word)")]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return where the database belongs, in a folder of its own."""
+    (tmp_path / "state").mkdir()
+    return tmp_path / "state" / "lamplighter.db"
+
+
+@pytest.fixture
+def database(file: Path) -> Iterator[Database]:
+    """Return an open, migrated database."""
+    with open_database(file, (FIRST,)) as opened:
+        yield opened
+
+
+def test_migrations_run_once_and_in_order(file: Path) -> None:
+    """The second opening runs only what is new."""
+    with open_database(file, (FIRST,)) as database:
+        database.change("INSERT INTO word (text) VALUES (?)", ("kept",))
+    for _ in range(2):
+        with open_database(file, (FIRST, SECOND)) as database:
+            assert columns(database) == ["text", "rank"]
+            assert words(database) == ["kept"]
+            names = [row["name"] for row in database.rows("SELECT name FROM migration ORDER BY name")]
+            assert names == ["word-0001", "word-0002"]
+
+
+def test_a_migration_that_fails_leaves_nothing_of_itself(file: Path) -> None:
+    """All statements of a step or none."""
+    broken = Migration(concern="word", number=2, statements=("CREATE TABLE half (a TEXT)", "nonsense"))
+    with pytest.raises(DiskError):
+        open_database(file, (FIRST, broken))
+    with open_database(file, (FIRST,)) as database:
+        assert database.row("SELECT 1 FROM sqlite_master WHERE name = 'half'") is None
+
+
+def test_processes_that_migrate_at_once_both_succeed(tmp_path: Path) -> None:
+    """A new database opened by several processes at the same moment is migrated once."""
+    code = """
+    import sys
+    from pathlib import Path
+    from lamplighter.host.database import Migration, open_database
+    steps = tuple(Migration(concern="word", number=n, statements=(f"CREATE TABLE t{n} (a TEXT)",)) for n in range(20))
+    print("ready", flush=True)
+    for file in sys.stdin:
+        with open_database(Path(file.strip()), steps) as database:
+            count = database.row("SELECT COUNT(*) AS count FROM migration")["count"]
+        print(count, flush=True)
+    """
+    with contextlib.ExitStack() as stack:
+        children = [stack.enter_context(Child(code)) for _ in range(3)]
+        assert [child.hear() for child in children] == ["ready"] * 3
+        for number in range(8):
+            for child in children:
+                child.tell(str(tmp_path / f"{number}.db"))
+            assert [child.hear() for child in children] == ["20"] * 3
+
+
+def test_writing_survives_a_kill(file: Path) -> None:
+    """What was changed before a SIGKILL is there afterwards."""
+    with Child(WRITER, file) as child:
+        child.hear()
+        child.kill()
+    with open_database(file, (FIRST,)) as database:
+        assert words(database) == ["from the log"]
+
+
+def test_a_transaction_commits_at_its_end(database: Database, file: Path) -> None:
+    """Another reader sees all of it afterwards."""
+    with database.transaction():
+        database.change("INSERT INTO word (text) VALUES ('a')")
+        database.change("INSERT INTO word (text) VALUES ('b')")
+    with open_database_to_read(file, (FIRST,)) as reader:
+        assert words(reader) == ["a", "b"]
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), SystemExit()])
+def test_a_transaction_rolls_back_on_any_error(database: Database, error: BaseException) -> None:
+    """Nothing of it stays, and the next one works."""
+
+    def work() -> None:
+        with database.transaction():
+            database.change("INSERT INTO word (text) VALUES ('lost')")
+            raise error
+
+    with pytest.raises(type(error)):
+        work()
+    assert words(database) == []
+    with database.transaction():
+        database.change("INSERT INTO word (text) VALUES ('kept')")
+    assert words(database) == ["kept"]
+
+
+def test_a_commit_that_fails_rolls_back(file: Path) -> None:
+    """A failed commit leaves no open transaction that would swallow what comes next."""
+    tables = Migration(
+        concern="family",
+        number=1,
+        statements=(
+            "CREATE TABLE parent (id BIGINT PRIMARY KEY)",
+            "CREATE TABLE child (parent BIGINT REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)",
+        ),
+    )
+    with open_database(file, (tables,)) as database:
+        with pytest.raises(DiskError, match="FOREIGN KEY"), database.transaction():
+            database.change("INSERT INTO child (parent) VALUES (7)")
+        with database.transaction():
+            database.change("INSERT INTO parent (id) VALUES (1)")
+        assert database.rows("SELECT * FROM child") == []
+
+
+def test_a_transaction_keeps_other_writers_out(database: Database, file: Path) -> None:
+    """A second writer is told in one line after its patience, with what to do."""
+    with open_database(file, (FIRST,), patience=BRIEFLY) as other:
+        with database.transaction(), pytest.raises(DiskError) as caught:
+            other.change("INSERT INTO word (text) VALUES ('late')")
+        assert str(caught.value) == (
+            f"{file}: database is locked; another program keeps it open for writing; run it again later"
+        )
+        assert other.change("INSERT INTO word (text) VALUES ('in time')") == 1
+
+
+def test_a_change_tells_how_many_rows_it_changed(database: Database) -> None:
+    """Compare-and-set is decided by the count."""
+    database.change("INSERT INTO word (text) VALUES ('a'), ('b')")
+    assert database.change("UPDATE word SET text = 'c' WHERE text = ?", ("a",)) == 1
+    assert database.change("UPDATE word SET text = 'c' WHERE text = ?", ("a",)) == 0
+
+
+def test_text_of_other_bytes_can_be_recorded(database: Database) -> None:
+    """A file name that is not UTF-8 is escaped: a record never fails for a name."""
+    database.change("INSERT INTO word (text) VALUES (?)", ("photo-\udcff.jpg",))
+    assert words(database) == ["photo-\\udcff.jpg"]
+
+
+def test_closing_twice_is_fine_and_using_it_afterwards_is_told(database: Database, file: Path) -> None:
+    """A closed database is an error of one line."""
+    database.close()
+    database.close()
+    with pytest.raises(DiskError, match=str(file)):
+        database.rows("SELECT 1")
+
+
+def test_reading_where_nothing_is_makes_nothing(file: Path) -> None:
+    """A missing database reads as an empty one, and neither file nor folder is made."""
+    before = snapshot(file.parent)
+    with open_database_to_read(file, (FIRST, SECOND)) as database:
+        assert words(database) == []
+        assert columns(database) == ["text", "rank"]
+    with open_database_to_read(file.parent / "gone" / "lamplighter.db", (FIRST,)) as database:
+        assert words(database) == []
+    assert snapshot(file.parent) == before
+
+
+def test_reading_an_empty_file_leaves_it_empty(file: Path) -> None:
+    """A writer killed at its first step leaves nought bytes: an empty database."""
+    file.write_bytes(b"")
+    before = snapshot(file.parent)
+    with open_database_to_read(file, (FIRST,)) as database:
+        assert words(database) == []
+    assert snapshot(file.parent) == before
+
+
+def test_reading_a_clean_database_changes_nothing_on_disk(file: Path) -> None:
+    """Names, bytes and times of the folder stay, also where an older database reads as migrated."""
+    with open_database(file, (FIRST,)) as database:
+        database.change("INSERT INTO word (text) VALUES ('kept')")
+    before = snapshot(file.parent)
+    assert set(before) == {".", file.name}
+    with open_database_to_read(file, (FIRST, SECOND)) as database:
+        assert words(database) == ["kept"]
+        assert columns(database) == ["text", "rank"]
+    assert snapshot(file.parent) == before
+
+
+def test_reading_what_a_killed_writer_left_changes_nothing_on_disk(file: Path) -> None:
+    """The log of a SIGKILLed writer is read, and neither it nor its index is touched."""
+    with Child(WRITER, file) as child:
+        child.hear()
+        child.kill()
+    before = snapshot(file.parent)
+    assert set(before) == {".", file.name, f"{file.name}-wal", f"{file.name}-shm"}
+    for _ in range(2):
+        with open_database_to_read(file, (FIRST, SECOND)) as database:
+            assert words(database) == ["from the log"]
+    assert snapshot(file.parent) == before
+
+
+def test_reading_a_log_without_its_index_changes_nothing_on_disk(file: Path) -> None:
+    """As a backup brings it back: database and log, and no -shm."""
+    with Child(WRITER, file) as child:
+        child.hear()
+        child.kill()
+    file.with_name(f"{file.name}-shm").unlink()
+    before = snapshot(file.parent)
+    with open_database_to_read(file, (FIRST,)) as database:
+        assert words(database) == ["from the log"]
+    assert snapshot(file.parent) == before
+
+
+@pytest.mark.parametrize("left", ["-wal", "-shm"])
+def test_reading_beside_an_empty_leftover_changes_nothing_on_disk(file: Path, left: str) -> None:
+    """An empty log, or an index with no log, is nothing to read and nothing to tidy."""
+    with open_database(file, (FIRST,)) as database:
+        database.change("INSERT INTO word (text) VALUES ('kept')")
+    file.with_name(file.name + left).write_bytes(b"")
+    before = snapshot(file.parent)
+    with open_database_to_read(file, (FIRST,)) as database:
+        assert words(database) == ["kept"]
+    assert snapshot(file.parent) == before
+
+
+def test_reading_beside_a_living_writer_sees_its_log_and_writes_nothing(file: Path) -> None:
+    """What was committed a moment ago is seen although it is still in the log only."""
+    with Child(WRITER, file) as child:
+        child.hear()
+        before = snapshot(file.parent)
+        with open_database_to_read(file, (FIRST,)) as database:
+            assert words(database) == ["from the log"]
+        assert snapshot(file.parent) == before
+
+
+def test_reading_while_writers_come_and_go_is_always_whole(file: Path) -> None:
+    """Pairs are written in one transaction and are never seen halved, whatever is made or removed meanwhile."""
+    code = """
+    import sys
+    from pathlib import Path
+    from lamplighter.host.database import Migration, open_database
+    first = Migration(concern="word", number=1, statements=("CREATE TABLE word (text TEXT NOT NULL)",))
+    while True:
+        with open_database(Path(sys.argv[1]), (first,)) as database, database.transaction():
+            database.change("INSERT INTO word (text) VALUES ('a'), ('b')")
+        print(".", flush=True)
+    """
+    with Child(code, file) as one, Child(code, file) as two:
+        one.hear()
+        two.hear()
+        for _ in range(200):
+            with open_database_to_read(file, (FIRST,)) as database:
+                assert words(database)[-2:] == ["a", "b"]
+
+
+@pytest.mark.usefixtures("database")
+def test_a_database_opened_to_read_cannot_be_changed(file: Path) -> None:
+    """Not even the copy in memory takes a change."""
+    with open_database_to_read(file, (FIRST,)) as reader:
+        for statement in ("INSERT INTO word (text) VALUES ('x')", "CREATE TABLE t (a TEXT)", "DELETE FROM word"):
+            with pytest.raises(DiskError, match="readonly") as caught:
+                reader.change(statement)
+            assert "\n" not in str(caught.value)
+
+
+def test_a_name_with_odd_letters_can_be_read(tmp_path: Path) -> None:
+    """Question marks, hashes, blanks and other scripts in a path are only letters."""
+    file = tmp_path / "a ?#%41 ü" / "データ.db"
+    file.parent.mkdir()
+    open_database(file, (FIRST,)).close()
+    with open_database_to_read(file, (FIRST,)) as database:
+        assert words(database) == []
+
+
+@pytest.mark.parametrize("opens", [open_database, open_database_to_read])
+def test_a_file_that_is_no_database_is_told_in_one_line(file: Path, opens: Opens) -> None:
+    """The line names the file and says what to do."""
+    file.write_bytes(b"this is no database " * 100)
+    with pytest.raises(DiskError) as caught:
+        opens(file, (FIRST,))
+    assert str(caught.value) == (
+        f"{file}: file is not a database; move this file away; posts are found again in the folders"
+    )
+
+
+def damage(file: Path) -> None:
+    """Overwrite the inner pages of a database."""
+    with open_database(file, (FIRST,)) as database:
+        for _ in range(50):
+            database.change("INSERT INTO word (text) VALUES (?)", ("x" * 1_000,))
+    content = bytearray(file.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    file.write_bytes(content)
+
+
+def test_a_corrupt_database_is_told_in_one_line(file: Path) -> None:
+    """Damage is found when it is read, and the line says what to do."""
+    damage(file)
+    for opens in (open_database, open_database_to_read):
+        with pytest.raises(DiskError) as caught, opens(file, (FIRST,)) as database:
+            words(database)
+        assert str(caught.value) == (
+            f"{file}: database disk image is malformed; move this file away; posts are found again in the folders"
+        )
+
+
+def test_a_missing_folder_is_told_in_one_line(tmp_path: Path) -> None:
+    """Opening to write makes no folder, and says so."""
+    file = tmp_path / "gone" / "lamplighter.db"
+    with pytest.raises(DiskError) as caught:
+        open_database(file, (FIRST,))
+    assert str(caught.value) == (f"{file}: unable to open database file; make the state folder writable for this user")
+
+
+@pytest.mark.parametrize("opens", [open_database, open_database_to_read])
+def test_a_folder_in_the_place_of_the_database_is_told(file: Path, opens: Opens) -> None:
+    """It is an error of one line, not a crash."""
+    file.mkdir()
+    with pytest.raises(DiskError) as caught:
+        opens(file, (FIRST,))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_name_that_is_too_long_is_told(tmp_path: Path) -> None:
+    """What the operating system says is one line as well."""
+    file = tmp_path / ("x" * 300)
+    with pytest.raises(DiskError) as caught:
+        open_database_to_read(file, (FIRST,))
+    assert str(caught.value) == f"{file}: File name too long"
+
+
+def test_switching_to_the_log_waits_for_a_reader_and_gives_up(file: Path) -> None:
+    """A reader of the older kind costs our patience and one line; when it has gone the opening works."""
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("CREATE TABLE t (a TEXT)")
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM t").fetchall()
+        with pytest.raises(DiskError, match="database is locked; another program"):
+            open_database(file, (FIRST,), patience=BRIEFLY)
+        other.execute("COMMIT")
+        with open_database(file, (FIRST,), patience=BRIEFLY) as database:
+            assert words(database) == []
+
+
+def test_a_database_that_another_program_locks_is_told_after_our_patience(file: Path) -> None:
+    """An exclusive holder costs our patience and one line, for the opening as for the writing."""
+    open_database(file, (FIRST,)).close()
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(DiskError) as caught, open_database(file, (FIRST,), patience=BRIEFLY) as database:
+            database.change("INSERT INTO word (text) VALUES ('x')")
+    assert str(caught.value) == (
+        f"{file}: database is locked; another program keeps it open for writing; run it again later"
+    )
+
+
+def test_a_full_disk_is_told_in_one_line_and_rolls_back(database: Database, file: Path) -> None:
+    """SQLite's own limit of pages stands in for the disk's end."""
+    database.row("PRAGMA max_page_count = 8")
+    with pytest.raises(DiskError) as caught, database.transaction():
+        database.change("INSERT INTO word (text) VALUES (?)", ("x" * 100_000,))
+    assert str(caught.value) == f"{file}: database or disk is full; free some space and run it again"
+    assert words(database) == []

@@ -1,0 +1,337 @@
+"""Files that are whole or not there."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.simulators.child import Child, files_of_at_most, snapshot
+
+from lamplighter.errors import DiskError, InputError
+from lamplighter.host.files import (
+    TEMPORARY_PREFIX,
+    append_line,
+    current_user,
+    make_folder,
+    move_folder,
+    read_capped,
+    read_owner,
+    sync_file,
+    sync_folder,
+    write_atomic,
+)
+
+
+def refuse_and_tell(error: DiskError, file: Path) -> None:
+    """Assert that an error is one line that names the file and says what to do."""
+    assert str(error).startswith(f"{file}: ")
+    assert "\n" not in str(error)
+    assert error.remedy
+
+
+def test_a_file_is_written_whole_with_the_mode_asked_for(tmp_path: Path) -> None:
+    """Content and mode are as given and nothing else is in the folder."""
+    file = tmp_path / "token"
+    write_atomic(file, b"secret", mode=0o600)
+    assert file.read_bytes() == b"secret"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == ["token"]
+
+
+def test_a_full_disk_leaves_the_old_content_and_no_temporary(tmp_path: Path) -> None:
+    """A write that fails half-way is as if it had never begun."""
+    file = tmp_path / "feature.json"
+    write_atomic(file, b"old")
+    with files_of_at_most(1000), pytest.raises(DiskError) as caught:
+        write_atomic(file, b"n" * 100_000)
+    refuse_and_tell(caught.value, file)
+    assert {name: content for name, (content, _) in snapshot(tmp_path).items()} == {".": b"", "feature.json": b"old"}
+
+
+def test_a_new_file_on_a_full_disk_is_not_there(tmp_path: Path) -> None:
+    """Neither half a file nor an empty one."""
+    with files_of_at_most(0), pytest.raises(DiskError):
+        write_atomic(tmp_path / "feature.json", b"new")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_writer_killed_at_any_moment_leaves_old_or_new_content(tmp_path: Path) -> None:
+    """A reader never sees a half of one or a mix of both."""
+    file = tmp_path / "state.json"
+    contents = [letter * 200_000 for letter in (b"a", b"b")]
+    write_atomic(file, contents[0])
+    code = """
+    import sys
+    from pathlib import Path
+    from lamplighter.host.files import write_atomic
+    print("ready", flush=True)
+    while True:
+        for letter in (b"a", b"b"):
+            write_atomic(Path(sys.argv[1]), letter * 200_000)
+    """
+    for _ in range(3):
+        with Child(code, file) as child:
+            child.hear()
+            for _ in range(20):
+                assert file.read_bytes() in contents
+            child.kill()
+        assert file.read_bytes() in contents
+
+
+def test_what_a_killed_writer_with_this_pid_left_is_replaced(tmp_path: Path) -> None:
+    """A temporary of the same name is no obstacle, whatever its mode."""
+    left = tmp_path / f"{TEMPORARY_PREFIX}token.{os.getpid()}"
+    left.write_bytes(b"half")
+    left.chmod(0o666)
+    write_atomic(tmp_path / "token", b"secret", mode=0o600)
+    assert [path.name for path in tmp_path.iterdir()] == ["token"]
+    assert (tmp_path / "token").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "fifo"])
+def test_what_lies_at_the_temporary_name_is_never_written_through(tmp_path: Path, kind: str) -> None:
+    """A link laid there is not followed and a FIFO is not waited for."""
+    folder, victim = tmp_path / "folder", tmp_path / "victim"
+    folder.mkdir()
+    trap = folder / f"{TEMPORARY_PREFIX}a.{os.getpid()}"
+    if kind == "fifo":
+        os.mkfifo(trap)
+    else:
+        trap.symlink_to(victim)
+    if kind == "link":
+        victim.write_bytes(b"mine")
+    write_atomic(folder / "a", b"new")
+    assert [path.name for path in folder.iterdir()] == ["a"]
+    assert victim.exists() == (kind == "link")
+    assert kind != "link" or victim.read_bytes() == b"mine"
+
+
+def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    """A folder is never replaced and no temporary stays."""
+    (tmp_path / "a").mkdir()
+    with pytest.raises(DiskError) as caught:
+        write_atomic(tmp_path / "a", b"new")
+    refuse_and_tell(caught.value, tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_missing_folder_is_told_with_a_remedy(tmp_path: Path) -> None:
+    """The line names the file and says what to see to."""
+    file = tmp_path / "gone" / "a"
+    with pytest.raises(DiskError) as caught:
+        write_atomic(file, b"")
+    assert str(caught.value) == f"{file}: No such file or directory; see that its folder is there"
+
+
+def test_lines_are_appended_in_order(tmp_path: Path) -> None:
+    """One call, one line, with the mode asked for."""
+    file = tmp_path / "log"
+    append_line(file, "one", mode=0o600)
+    append_line(file, "zwei — 三")
+    assert file.read_text("utf-8") == "one\nzwei — 三\n"
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_torn_last_line_is_closed_first(tmp_path: Path) -> None:
+    """What a killed writer left stays one bad line and spoils no other."""
+    file = tmp_path / "log"
+    file.write_text("whole\nto")
+    append_line(file, "next")
+    assert file.read_text() == "whole\nto\nnext\n"
+
+
+def test_a_line_break_in_a_line_is_a_bug(tmp_path: Path) -> None:
+    """One entry is one line; nothing is written otherwise."""
+    with pytest.raises(ValueError, match="line break"):
+        append_line(tmp_path / "log", "a\nb")
+    assert not (tmp_path / "log").exists()
+
+
+def test_a_name_of_other_bytes_can_be_logged(tmp_path: Path) -> None:
+    """What UTF-8 cannot say is escaped, never a reason to fail."""
+    append_line(tmp_path / "log", os.fsdecode(b"photo-\xff.jpg"))
+    assert (tmp_path / "log").read_text("utf-8") == "photo-\\udcff.jpg\n"
+
+
+def test_a_full_disk_is_told_when_a_line_is_appended() -> None:
+    """The device that is always full says what to do."""
+    with pytest.raises(DiskError) as caught:
+        append_line(Path("/dev/full"), "line")
+    assert str(caught.value) == "/dev/full: No space left on device; free some space and run it again"
+
+
+def test_a_line_that_fits_in_part_only_is_an_error(tmp_path: Path) -> None:
+    """A disk that fills up in the middle of a line is noticed, and the next line begins anew."""
+    file = tmp_path / "log"
+    append_line(file, "first")
+    with files_of_at_most(10), pytest.raises(DiskError) as caught:
+        append_line(file, "a longer second line")
+    refuse_and_tell(caught.value, file)
+    append_line(file, "third")
+    assert file.read_text() == "first\na lo\nthird\n"
+
+
+def test_appending_never_follows_a_link(tmp_path: Path) -> None:
+    """A link at the log's name is refused and its target left alone."""
+    victim = tmp_path / "victim"
+    victim.write_text("mine\n")
+    (tmp_path / "log").symlink_to(victim)
+    with pytest.raises(DiskError) as caught:
+        append_line(tmp_path / "log", "line")
+    refuse_and_tell(caught.value, tmp_path / "log")
+    assert victim.read_text() == "mine\n"
+
+
+@settings(deadline=None)
+@given(content=st.binary(max_size=40), limit=st.integers(0, 40))
+def test_a_read_returns_all_or_refuses(tmp_path_factory: pytest.TempPathFactory, content: bytes, limit: int) -> None:
+    """Up to the limit the file comes whole, beyond it not at all."""
+    file = tmp_path_factory.getbasetemp() / "read"
+    file.write_bytes(content)
+    if len(content) <= limit:
+        assert read_capped(file, limit=limit) == content
+    else:
+        with pytest.raises(InputError, match=f"larger than {limit} bytes"):
+            read_capped(file, limit=limit)
+
+
+def test_a_limit_is_told_in_readable_digits(tmp_path: Path) -> None:
+    """The line says what kind of file and how large it may be."""
+    (tmp_path / "a").write_bytes(b"x" * 1_001)
+    with pytest.raises(InputError) as caught:
+        read_capped(tmp_path / "a", limit=1_000, what="photo")
+    assert str(caught.value) == f"{tmp_path / 'a'}: this photo is larger than 1,000 bytes"
+
+
+def test_reading_what_is_not_a_file_is_refused_at_once(tmp_path: Path) -> None:
+    """A folder, a FIFO without a writer, a socket and a device are named, never waited for."""
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "log").write_bytes(b"")
+    with socket.socket(socket.AF_UNIX) as server:
+        here = Path.cwd()
+        os.chdir(tmp_path)  # a socket's path has 108 bytes at most
+        try:
+            server.bind("socket")
+        finally:
+            os.chdir(here)
+        causes = {}
+        for name in ("fifo", "folder", "socket", "missing", "log/below", "/dev/zero"):
+            with pytest.raises(InputError) as caught:
+                read_capped(tmp_path / name, limit=10, what="catalog")
+            causes[name] = caught.value.cause
+    assert causes == {
+        "fifo": "this catalog is not a regular file",
+        "folder": "this is a folder, not a catalog",
+        "socket": "this catalog is not a regular file",
+        "missing": "there is no such catalog",
+        "log/below": "there is no such catalog",
+        "/dev/zero": "this catalog is not a regular file",
+    }
+
+
+def test_a_name_that_no_file_can_have_is_refused() -> None:
+    """A NUL in a name from a shop's answer is a wrong name, not a crash."""
+    with pytest.raises(InputError, match="no photo can have such a name") as caught:
+        read_capped(Path("a\0b.jpg"), limit=10, what="photo")
+    assert "\0" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_told_with_a_remedy(tmp_path: Path) -> None:
+    """A link in a circle is the disk's fault, and the line says so."""
+    (tmp_path / "a").symlink_to("a")
+    with pytest.raises(DiskError) as caught:
+        read_capped(tmp_path / "a", limit=10)
+    refuse_and_tell(caught.value, tmp_path / "a")
+
+
+def test_folders_are_made_with_their_parents_and_may_be_there(tmp_path: Path) -> None:
+    """Making a folder twice is fine; only the last gets the mode."""
+    for _ in range(2):
+        make_folder(tmp_path / "a" / "b", mode=0o700)
+    assert (tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path) -> None:
+    """The line says that something is in its place."""
+    (tmp_path / "a").write_bytes(b"")
+    with pytest.raises(DiskError) as caught:
+        make_folder(tmp_path / "a")
+    assert str(caught.value) == f"{tmp_path / 'a'}: File exists; move away what is in its place"
+
+
+def test_a_folder_moves_whole_to_another_parent(tmp_path: Path) -> None:
+    """Content goes along and the old name is free."""
+    source, target = tmp_path / "drafts" / "a", tmp_path / "ready" / "a"
+    make_folder(source)
+    make_folder(target.parent)
+    (source / "slide-1.jpg").write_bytes(b"jpeg")
+    move_folder(source, target)
+    assert (target / "slide-1.jpg").read_bytes() == b"jpeg"
+    assert not source.exists()
+
+
+@pytest.mark.parametrize("kind", ["full folder", "empty folder", "file", "dangling link"])
+def test_a_move_never_replaces_what_is_there(tmp_path: Path, kind: str) -> None:
+    """Whatever has the target's name stays, and so does the source."""
+    source, target = tmp_path / "a", tmp_path / "b"
+    source.mkdir()
+    (source / "new").write_bytes(b"")
+    if kind == "file":
+        target.write_bytes(b"old")
+    elif kind == "dangling link":
+        target.symlink_to("nowhere")
+    else:
+        target.mkdir()
+    if kind == "full folder":
+        (target / "old").write_bytes(b"")
+    before = snapshot(tmp_path)
+    with pytest.raises(DiskError) as caught:
+        move_folder(source, target)
+    assert str(caught.value) == f"{target}: exists already; move away what is in its place"
+    assert snapshot(tmp_path) == before
+
+
+def test_only_folders_are_moved(tmp_path: Path) -> None:
+    """A missing source and a file are told by the source's name, and nothing changes."""
+    (tmp_path / "file").write_bytes(b"")
+    for name in ("missing", "file"):
+        with pytest.raises(DiskError) as caught:
+            move_folder(tmp_path / name, tmp_path / "b")
+        refuse_and_tell(caught.value, tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_target_without_a_parent_is_told(tmp_path: Path) -> None:
+    """The source stays where it is."""
+    (tmp_path / "a").mkdir()
+    with pytest.raises(DiskError) as caught:
+        move_folder(tmp_path / "a", tmp_path / "gone" / "a")
+    refuse_and_tell(caught.value, tmp_path / "gone" / "a")
+    assert (tmp_path / "a").is_dir()
+
+
+def test_syncing_a_missing_file_is_told_and_a_missing_folder_is_not(tmp_path: Path) -> None:
+    """A file's content must be durable; a folder's names are made durable where that is possible."""
+    sync_folder(tmp_path / "gone")
+    with pytest.raises(DiskError) as caught:
+        sync_file(tmp_path / "gone")
+    refuse_and_tell(caught.value, tmp_path / "gone")
+
+
+def test_a_file_can_be_synced(tmp_path: Path) -> None:
+    """Syncing changes nothing that can be seen."""
+    (tmp_path / "a").write_bytes(b"x")
+    sync_file(tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == b"x"
+
+
+def test_the_owner_of_a_new_file_is_the_current_user(tmp_path: Path) -> None:
+    """Owner and user are the same uid; a missing path is told."""
+    assert read_owner(tmp_path) == current_user() == os.geteuid()
+    with pytest.raises(DiskError):
+        read_owner(tmp_path / "gone")

@@ -1,0 +1,97 @@
+"""TERM, INT and HUP: raised once in the work, held back elsewhere, and the handlers are put back."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from types import FrameType
+
+import pytest
+
+from lamplighter.host.signals import Interrupted, holding_interrupts, raising_interrupts
+
+STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+stops = pytest.mark.parametrize("number", STOPS, ids=lambda number: number.name)
+
+
+def handlers() -> list[Callable[[int, FrameType | None], object] | int | None]:
+    """Return who would take each stop signal now."""
+    return [signal.getsignal(number) for number in STOPS]
+
+
+@stops
+def test_a_stop_signal_raises_where_it_arrives(number: signal.Signals) -> None:
+    """The work unwinds by an exception that names the signal."""
+    with pytest.raises(Interrupted) as caught, raising_interrupts():
+        signal.raise_signal(number)
+    assert caught.value.number == number
+
+
+@stops
+def test_later_signals_are_ignored_while_the_work_cleans_up(number: signal.Signals) -> None:
+    """The second Ctrl-C does not tear the clean-up apart."""
+    cleaned = []
+
+    def work() -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            signal.raise_signal(number)
+            cleaned.append(True)
+
+    with pytest.raises(Interrupted) as caught, raising_interrupts():
+        work()
+    assert cleaned == [True]
+    assert caught.value.number == signal.SIGTERM
+
+
+def test_the_handlers_are_as_before_afterwards() -> None:
+    """With an interrupt or without one, the handlers of before are put back."""
+    before = handlers()
+    with raising_interrupts():
+        assert handlers() != before
+    assert handlers() == before
+    with pytest.raises(Interrupted), raising_interrupts():
+        signal.raise_signal(signal.SIGHUP)
+    assert handlers() == before
+
+
+@stops
+def test_a_held_signal_is_raised_when_the_work_begins(number: signal.Signals) -> None:
+    """A stop that came while the row was written stops the work before its first step."""
+    worked = False
+    with holding_interrupts() as interrupts:
+        signal.raise_signal(number)
+        with pytest.raises(Interrupted) as caught, interrupts.raising():
+            worked = True
+    assert not worked
+    assert caught.value.number == number
+
+
+@stops
+def test_a_signal_after_the_work_is_dropped(number: signal.Signals) -> None:
+    """Nothing comes between the work and the writing of its outcome, and nothing is left to stop after that."""
+    with holding_interrupts() as interrupts:
+        with interrupts.raising():
+            pass
+        signal.raise_signal(number)
+
+
+def test_only_one_interrupt_is_raised_however_many_blocks_follow() -> None:
+    """What cleans up after an interrupt may itself be a block of work."""
+    with holding_interrupts() as interrupts:
+        with pytest.raises(Interrupted), interrupts.raising():
+            signal.raise_signal(signal.SIGTERM)
+        with interrupts.raising():
+            signal.raise_signal(signal.SIGTERM)
+
+
+def test_a_signal_that_was_ignored_before_stays_ignored() -> None:
+    """Whoever typed nohup wants the work to outlive the terminal."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with raising_interrupts():
+            signal.raise_signal(signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
