@@ -150,10 +150,25 @@ _PROMOTION = re.compile(
 )  # fmt: skip
 _LEANING = re.compile(
     r"(?:on |in |for |with )?(?:both|either|neither|these|those|others?|the (?:same|other|latter|former))\b|"
+    r"th(?:is|at) (?:size|one|colou?r|model|version|style|option|variant)\b|"
     r"(?:and|but|so|or|then|also|however|here|there|instead|therefore|because|which|that)\b|"
     r"どちら|いずれ|それ|そこ|その|これら|また[、は]|そして|ただし|なお|しかし|だから|ここ|ほかに",
     re.IGNORECASE,
 )  # fmt: skip
+_SIZE_RUN = re.compile(
+    r"(?<![\w-])(?:(?:x{0,4}s|m|x{0,4}l|[2-9]xl|\d{2,3})\s*(?:[/|,・、–-]|\s)\s*){3,}(?:x{0,4}s|m|x{0,4}l|[2-9]xl|\d{2,3})"
+    r"(?![\w-])",
+    re.IGNORECASE,
+)
+_CELLS = re.compile(r"\s/\s")
+_MOST_CELLS = 2
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|holds?|weighs?|measures?|comes?|fits?|includes?|features?|keeps?|opens?|closes?|"
+    r"stands?|burns?|wipe|wash|rinse|made|cut|woven|turned|thrown|carved|knitted|glazed|fired|sewn|cast|blown)\b"
+)
+_CAPITALS = re.compile(r"(?<=\s)[A-Z][a-z]+")
+_COUNT = re.compile(r"\s[x×]\s?\d{1,3}\.?$|^\d{1,3}\s?[x×]\s(?!\d)", re.IGNORECASE)
+_PAIRS = {")": "(", "]": "[", "）": "（", "］": "［", "】": "【", "』": "『", "」": "「", "〕": "〔"}
 _MARKUP = re.compile(r"[<>{}`\\]|\]\(|&\w+;|\*\*|__")
 _MONEY = re.compile(r"[$€£¥￥₩₹]|\d\s?(?:円|usd|eur|gbp|jpy|dollars?|euros?)", re.IGNORECASE)
 _CONTACT = re.compile(
@@ -234,7 +249,7 @@ def split_sentences(text: str) -> Iterator[str]:
         for part in _EN_END.split(line):
             position = line.index(part, position) + len(part)
             held = line[start:position]
-            if not _ABBREVIATION.search(held):
+            if not _ABBREVIATION.search(held) and held.count("(") <= held.count(")"):
                 yield from _split_japanese(held)
                 start, held = position, ""
         if held.strip():
@@ -256,12 +271,39 @@ def read_statement(text: str) -> Statement | None:
         label, value = row[1].strip(), row[2].strip().rstrip("。.")
         topic = next((topic for topic, pattern in _LABELS if pattern.fullmatch(label.lower())), None)
         if topic is not None:
-            head_of_table = topic in _MEASURES and not re.search(r"\d", value)
-            return None if head_of_table else Statement(topic=topic, label=label, value=value)
+            return None if _is_table_row(topic, value) else Statement(topic=topic, label=label, value=value)
         if label.count(" ") < _WORDS_OF_A_SENTENCE:
             return None
+    if _is_list_item(text):
+        return None
     topic = next((topic for topic, pattern in _SENTENCES if pattern.search(text.lower())), None)
     return Statement(topic=topic, label="", value=text) if topic is not None else None
+
+
+def _is_table_row(topic: Topic, value: str) -> bool:
+    """Tell whether a labelled value is a table's head, or its columns without the head that would explain them."""
+    columns = len(_CELLS.findall(value)) >= _MOST_CELLS
+    return columns or (topic in _MEASURES and not re.search(r"\d", value))
+
+
+def _is_list_item(text: str) -> bool:
+    """Tell whether a line without a label only lists: columns, or another thing's name and how many there are of it."""
+    if len(_CELLS.findall(text)) >= _MOST_CELLS or _COUNT.search(text):
+        return True
+    if _JAPANESE.search(text) or text.endswith("."):
+        return False
+    return len(_CAPITALS.findall(text)) > 1 and not _VERB.search(text.lower())
+
+
+def _is_closed(text: str) -> bool:
+    """Tell whether every bracket has its other half, in order."""
+    open_marks: list[str] = []
+    for letter in text:
+        if letter in _PAIRS.values():
+            open_marks.append(letter)
+        elif letter in _PAIRS and (not open_marks or open_marks.pop() != _PAIRS[letter]):
+            return False
+    return not open_marks
 
 
 def _is_quotable(text: str) -> bool:
@@ -271,6 +313,8 @@ def _is_quotable(text: str) -> bool:
     folded = unicodedata.normalize("NFKC", text)
     return (
         is_plain(folded)
+        and _is_closed(text)
+        and not _SIZE_RUN.search(folded)
         and not _LEANING.match(folded)
         and not _PROMOTION.search(folded)
         and folded.count(",") + folded.count("、") < 6

@@ -53,6 +53,15 @@ NOT_QUOTED = (
     "体に優しく安全な木製です。",
     "どちらも竹でできています。",
     "x" * 141 + " made of oak",
+    "175 g/m²)",
+    "Dense knit (5.1 oz",
+    "Size / S / M / L / XL / 2XL",
+    "The shirt is made in S, M, L, XL and 2XL",
+    "Width: 44 cm / 49 cm / 54 cm",
+    "Hilda's Orchard Pear & Quince jar 250g x 3",
+    "Hilda Orchard Pear Syrup 250 g",
+    "2 x jar of pears, 250 g",
+    "This size holds 300 ml.",
 )
 
 
@@ -183,6 +192,12 @@ def test_sentences_are_cut_at_their_ends_only() -> None:
         "口径7.2cmです。",
         "「丸い。」と言います。",
     ]
+
+
+def test_a_stop_inside_brackets_ends_no_sentence() -> None:
+    """A unit with a stop stands in brackets, and the brackets stay whole."""
+    text = "Dense knit (5.1 oz. 175 g/m²). Cut from one piece."
+    assert list(split_sentences(text)) == ["Dense knit (5.1 oz. 175 g/m²).", "Cut from one piece."]
 
 
 def test_a_plain_name_has_no_offer_contact_price_or_markup() -> None:

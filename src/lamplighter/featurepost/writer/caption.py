@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from types import MappingProxyType
 from urllib.parse import urlsplit
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 from lamplighter.featurepost.catalog import Brand
 from lamplighter.featurepost.feature import Copy, FactSheet, Language
 from lamplighter.featurepost.gate.limits import CAPTION_UNITS, MOST_HASHTAGS, count_units
+from lamplighter.featurepost.writer.names import LONG_LETTERS, name_products
 
 _MARKS = ("• ", "· ", "")
 _SHOP_LINES: MappingProxyType[Language, tuple[tuple[str, str], ...]] = MappingProxyType(
@@ -89,14 +91,24 @@ def _hashtags(tags: tuple[str, ...]) -> list[str]:
 
 
 def _render_list(copy: Copy, sheets: tuple[FactSheet, ...], choice: int, language: Language) -> str:
-    names = {entry.product_id: entry.name for entry in copy.products}
+    """Return a line a product: its whole title, unless the copy calls it by words of its own, and its price."""
+    told = {entry.product_id: entry.name for entry in copy.products}
+    whole = name_products(sheets, LONG_LETTERS)
+    names = [
+        title if _is_part(told.get(sheet.product_id, ""), f"{title} {sheet.title}") else told[sheet.product_id]
+        for sheet, title in zip(sheets, whole, strict=True)
+    ]
     prices = [_price(sheet, language) for sheet in sheets]
     if len(sheets) == 1 and not prices[0]:
         return ""
     mark = _MARKS[choice // 7 % len(_MARKS)] if len(sheets) > 1 else ""
-    return "\n".join(
-        f"{mark}{names.get(sheet.product_id, sheet.title)}{price}" for sheet, price in zip(sheets, prices, strict=True)
-    )
+    return "\n".join(f"{mark}{name}{price}" for name, price in zip(names, prices, strict=True))
+
+
+def _is_part(name: str, title: str) -> bool:
+    """Tell whether a name is made of the title's own words alone, in whatever cut."""
+    said = title.casefold()
+    return all(word in said for word in re.findall(r"\w+", name.casefold()))
 
 
 def _price(sheet: FactSheet, language: Language) -> str:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lamplighter.featurepost.feature import FactSheet, Language
 from lamplighter.featurepost.statement import Statement, Topic, read_statement
-from lamplighter.featurepost.writer.fit import cut_to_fit
+from lamplighter.featurepost.writer.names import LONG_LETTERS, SHORT_LETTERS, find_head, name_products
 
-_SHORT_LETTERS = 28
 _FRAGMENT_LETTERS = 40
-_SEPARATOR = re.compile(r"\s+[-–—|/:]\s+|\s*[|｜／]\s*|\s*[(（\[［]|,\s|、")
-_NAME_END = re.compile(
-    r"\s(?:in|with|for|from|of|made|and|&)\s|\s+[-–—|/:]\s+|\s*[|｜／(（\[［]|,\s|(?<=[\u3040-\u9fff])[、 ]"
+_VENDOR_LETTERS = 4
+_SPOKEN_LETTERS = 160
+_MOST_SPOKEN = 4
+_STROKE_END = re.compile(r"(.*\S) \| ([^|()]+)")
+_SIZES = ("XXXS", "XXS", "XS", "S", "M", "L", "XL", "2XL", "3XL", "4XL", "5XL", "6XL")
+_FEWEST_SIZES = 3
+_MOST_VALUES = 11
+_MANY_VALUES = 5
+_FOREIGN = re.compile(
+    r"\b(?:und|oder|mit|für|aus|eine?[nmrs]?|nicht|wird|werden|sowie|durch|beim|vom|zum|zur|avec|sans|pour|dans|sont|"
+    r"les|aux|para|della|delle|degli|nella|senza|voor|een|och|från)\b|\b(?:[Dd]er|[Dd]ie|[Dd]as|le|la|el|los|las|il)\s+[a-z]|"
+    r"\b(?=[a-zß-ÿ]{3})[a-zß-ÿ]*[äöüßåøæñãõ]"
 )
-_FEWEST_LETTERS = 4
-_PICTURES = re.compile("[\u2600-\u27bf\u2b00-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+")
-_BRACKETS = re.compile(r"【[^】]*】")
 _MATERIALS_EN = re.compile(
     r"\b(?:stainless steel|cast iron|stoneware|porcelain|earthenware|terracotta|bone china|ceramic|glass|linen|"
     r"cotton|"
@@ -45,11 +51,17 @@ _MADE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProductContent:
-    """One product as a writer sees it: names, kind, materials, statements and choices, all from its sheet."""
+    """One product as a writer sees it: names, kind, materials, statements and choices, all from its sheet.
+
+    `name` is the whole title unless it is very long, `said` the same within a sentence, `short` what a slide's heading
+    holds, `head` the bare thing; no two products of one feature share a name or a short one.
+    """
 
     product_id: int
     name: str
+    said: str
     short: str
+    head: str
     kind: str
     vendor: str
     materials: tuple[str, ...]
@@ -63,6 +75,33 @@ class Content:
 
     products: tuple[ProductContent, ...]
     seed: int
+
+    @property
+    def is_told(self) -> bool:
+        """Tell whether there is a fact beyond name, maker and price about every product."""
+        return all(product.statements for product in self.products)
+
+    @property
+    def is_mostly_told(self) -> bool:
+        """Tell whether there is such a fact about more than half of the products."""
+        return 2 * sum(bool(product.statements) for product in self.products) > len(self.products)
+
+    @property
+    def short_names(self) -> tuple[str, ...]:
+        """Return short names for a heading, or none where one of them had to be cut."""
+        names = tuple(product.short for product in self.products)
+        return () if len(set(names)) < len(names) or any("…" in name for name in names) else names
+
+    @property
+    def spoken_names(self) -> tuple[str, ...]:
+        """Return names for a sentence: whole ones, short ones where whole ones are too long together, or none."""
+        if len(self.products) > _MOST_SPOKEN:
+            return ()
+        for names in (tuple(one.said for one in self.products), tuple(one.short for one in self.products)):
+            whole = len(set(names)) == len(names) and not any("…" in name for name in names)
+            if whole and sum(len(name) for name in names) <= _SPOKEN_LETTERS:
+                return names
+        return ()
 
     @property
     def shared_material(self) -> str:
@@ -86,29 +125,73 @@ class Content:
 def read_content(sheets: tuple[FactSheet, ...], language: Language) -> Content:
     """Return what the sheets say, taken apart."""
     told = "\n".join(fact.text for sheet in sheets for fact in sheet.facts)
-    names = _distinct_names([sheet.title for sheet in sheets])
+    names = name_products(sheets, LONG_LETTERS)
+    short = name_products(sheets, SHORT_LETTERS, compact=True)
     return Content(
-        products=tuple(_read_product(sheet, name, language) for sheet, name in zip(sheets, names, strict=True)),
+        products=tuple(_read_product(*one, language) for one in zip(sheets, names, short, strict=True)),
         seed=zlib.crc32(told.encode()),
     )
 
 
-def _read_product(sheet: FactSheet, short: str, language: Language) -> ProductContent:
-    statements = tuple(
-        statement
-        for fact in sheet.facts
-        if fact.kind == "quote" and (statement := read_statement(fact.text)) is not None
-    )
+def drop_repeats(products: Sequence[ProductContent]) -> tuple[ProductContent, ...]:
+    """Return the products without the sentences that an earlier one of them already says of itself."""
+    said: set[str] = set()
+    left = []
+    for product in products:
+        own = tuple(one for one in product.statements if one.label or one.value not in said)
+        said.update(one.value for one in product.statements)
+        left.append(dataclasses.replace(product, statements=own))
+    return tuple(left)
+
+
+def _read_product(sheet: FactSheet, name: str, short: str, language: Language) -> ProductContent:
+    quotes = [fact.text for fact in sheet.facts if fact.kind == "quote"]
+    read = [statement for text in quotes if not is_foreign(text) and (statement := read_statement(text)) is not None]
+    foreign = any(is_foreign(text) for text in quotes)
+    statements = tuple(statement for statement in read if statement.label or not foreign)
+    vendor = next((fact.text for fact in sheet.facts if fact.kind == "vendor"), "")
     return ProductContent(
         product_id=sheet.product_id,
-        name=_tidy_name(sheet.title),
+        name=name,
+        said=_say_name(name),
         short=short,
+        head=find_head(name),
         kind=next((fact.text for fact in sheet.facts if fact.kind == "kind"), ""),
-        vendor=next((fact.text for fact in sheet.facts if fact.kind == "vendor"), ""),
+        vendor=vendor if _is_maker(vendor) else "",
         materials=tuple(dict.fromkeys(_find_materials(sheet.title, statements, language))),
         statements=statements,
         choices=tuple(_read_choice(fact.text) for fact in sheet.facts if fact.kind == "option"),
     )
+
+
+def is_foreign(text: str) -> bool:
+    """Tell whether a text gives itself away as German, French or the like, whose claims cannot be weighed."""
+    return _FOREIGN.search(text) is not None
+
+
+def read_size_run(values: tuple[str, ...]) -> tuple[str, str] | None:
+    """Return the first and the last of sizes that follow each other without a gap, or None when it is not sure."""
+    if not _FEWEST_SIZES <= len(values) <= _MOST_VALUES or values[0].upper() not in _SIZES:
+        return None
+    start = _SIZES.index(values[0].upper())
+    same = tuple(value.upper().replace("XXL", "2XL") if value.upper() == "XXL" else value.upper() for value in values)
+    return (values[0], values[-1]) if same == _SIZES[start : start + len(values)] else None
+
+
+def is_many(values: tuple[str, ...]) -> bool:
+    """Tell whether there are more choices than a sentence should list."""
+    return len(values) > _MANY_VALUES
+
+
+def _is_maker(vendor: str) -> bool:
+    """Tell whether a vendor reads as a name; "Veg" or "x" is somebody's shelf mark."""
+    return len(vendor) >= _VENDOR_LETTERS or vendor.isupper() or any(letter > "\u2fff" for letter in vendor)
+
+
+def _say_name(name: str) -> str:
+    """Return a name for a sentence: "Bottle | 24 OZ" is said "Bottle (24 OZ)"."""
+    found = _STROKE_END.fullmatch(name)
+    return f"{found[1]} ({found[2]})" if found else name
 
 
 def _find_materials(title: str, statements: tuple[Statement, ...], language: Language) -> Iterator[str]:
@@ -135,38 +218,11 @@ def starts_with_material(text: str) -> bool:
     return _MATERIALS_EN.match(text) is not None
 
 
+def names_material(text: str) -> bool:
+    """Tell whether an English text names a material that is known."""
+    return _MATERIALS_EN.search(text) is not None
+
+
 def _read_choice(text: str) -> tuple[str, tuple[str, ...]]:
     label, _, values = re.sub("：", ": ", text, count=1).partition(": ")
     return label.strip(), tuple(re.split(r"、|, ", values.strip()))
-
-
-def _tidy_name(title: str) -> str:
-    bare = " ".join(_BRACKETS.sub(" ", title).split())
-    return bare if any(letter.isalpha() for letter in bare) else title
-
-
-def _distinct_names(titles: list[str]) -> list[str]:
-    """Return short names; where two would be the same, longer ones."""
-    tidy = [_tidy_name(title) for title in titles]
-    short = [_shorten(name) for name in tidy]
-    return [
-        short[index] if short.count(short[index]) == 1 else cut_to_fit(tidy[index], 2 * _SHORT_LETTERS)
-        for index in range(len(titles))
-    ]
-
-
-def shorten_name(name: str, letters: int | None = _SHORT_LETTERS) -> str:
-    """Return the name, or the longest beginning of it that stands for the thing: before "in", "with", "(" or "|"."""
-    if letters is None or len(name) <= letters:
-        return name
-    heads = [name[: found.start()].strip() for found in _NAME_END.finditer(name)]
-    good = [
-        head for head in heads if _FEWEST_LETTERS <= len(head) <= letters and any(letter.isalpha() for letter in head)
-    ]
-    return good[-1] if good else cut_to_fit(name, letters)
-
-
-def _shorten(name: str) -> str:
-    plain = " ".join(_PICTURES.sub(" ", name).split())
-    head = _SEPARATOR.split(plain, maxsplit=1)[0].strip()
-    return shorten_name(head if any(letter.isalpha() for letter in head) else plain or name)

@@ -11,17 +11,20 @@ from lamplighter.featurepost.feature import Copy, Language, ProductCopy, Role, W
 from lamplighter.featurepost.gate.similarity import find_closest, read_pieces
 from lamplighter.featurepost.statement import find_contact
 from lamplighter.featurepost.writer.caption import read_site, render_caption
-from lamplighter.featurepost.writer.content import Content, ProductContent, read_content, shorten_name
+from lamplighter.featurepost.writer.content import Content, ProductContent, read_content
 from lamplighter.featurepost.writer.english import English
 from lamplighter.featurepost.writer.fit import cut_to_fit, first_fit
 from lamplighter.featurepost.writer.japanese import Japanese
+from lamplighter.featurepost.writer.names import name_products, shorten_name
 from lamplighter.featurepost.writer.voice import Sender, Voice
 from lamplighter.featurepost.writer.writer import Brief, Written
 
 TOOL = "template"
 _VOICES: MappingProxyType[Language, Voice] = MappingProxyType({"en": English(), "ja": Japanese()})
 _ENOUGH_UNLIKE = 0.45
-_TRIES = 60
+_PASSABLY_UNLIKE = 0.55
+_TRIES = 120
+_MOST_TRIES = 400
 _BODY_LETTERS = 1_200
 _MOST_TAGS = 6
 _TAG_LETTERS = 30
@@ -40,13 +43,15 @@ def compose_copy(brief: Brief) -> Copy:
     draft = _Draft(brief)
     earlier = [read_pieces(caption) for caption in brief.recent_captions]
     best, best_alike = draft.compose(0), 2.0
-    for attempt in range(_TRIES):
+    for attempt in range(_MOST_TRIES):
         copy = draft.compose(attempt)
         alike = find_closest(read_pieces(render_caption(copy, brief.sheets, brief.brand)), earlier)
         if alike <= _ENOUGH_UNLIKE:
             return copy
         if alike < best_alike:
             best, best_alike = copy, alike
+        if attempt >= _TRIES and best_alike <= _PASSABLY_UNLIKE:
+            break
     return best
 
 
@@ -59,36 +64,36 @@ class _Draft:
         self._voice = _VOICES[brief.brand.language]
         self._content: Content = read_content(brief.sheets, brief.brand.language)
         self._sender = Sender(name=brief.brand.name, site=read_site(brief.brand), handle=brief.brand.handle)
-        self._name_limit = brief.limits.limit(Role.PRODUCT, "name")
+        self._names = name_products(brief.sheets, brief.limits.limit(Role.PRODUCT, "name"))
         self._turn = self._content.seed + brief.number
 
     def compose(self, attempt: int) -> Copy:
         """Return the copy; another attempt gives other words to the caption only."""
         voice, content, sender, number = self._voice, self._content, self._sender, self._brief.number
-        title = self._fit(Role.COVER, "title", voice.titles(content, number))
+        title = self._fit(Role.COVER, "title", voice.titles(content, sender, number))
         kickers = voice.kickers(content, sender, self._turn)
         subtitles = voice.subtitles(content, sender, self._turn)
-        notes = [self._note(product, index) for index, product in enumerate(content.products)]
+        notes = self._notes()
         lead = content.products[0]
         detail_titles, detail_body = self._detail(lead, notes[0])
         return Copy(
-            kicker=self._fit(Role.COVER, "kicker", _unlike(kickers, title, content)),
+            kicker=self._fit(Role.COVER, "kicker", _unlike(kickers, title, content, self._brand.name)),
             title=title,
-            subtitle=self._fit(Role.COVER, "subtitle", _unlike(subtitles, title, content)),
+            subtitle=self._fit(Role.COVER, "subtitle", _unlike(subtitles, title, content, self._brand.name)),
             products=tuple(
                 ProductCopy(
                     product_id=product.product_id,
-                    name=self._fit(Role.PRODUCT, "name", _names(product, self._name_limit)),
+                    name=name,
                     note=note,
                 )
-                for product, note in zip(content.products, notes, strict=True)
+                for product, name, note in zip(content.products, self._names, notes, strict=True)
             ),
             detail_title=self._fit(Role.DETAIL, "title", detail_titles),
             detail_body=detail_body,
             closing_title=self._fit(Role.CLOSING, "title", voice.closing_titles(content, self._turn)),
             closing_body=self._fit(Role.CLOSING, "body", voice.closing_bodies(content, sender, self._turn)),
             caption=self._caption(attempt),
-            hashtags=_choose_hashtags(content),
+            hashtags=_choose_hashtags(content, voice),
         )
 
     def _fit(self, role: Role, field: str, candidates: Sequence[str]) -> str:
@@ -97,40 +102,48 @@ class _Draft:
         may_be_cut = [text for text in candidates if not find_contact(text)]
         return first_fit(candidates, limit) or (cut_to_fit(may_be_cut[-1], limit) if may_be_cut else "")
 
-    def _note(self, product: ProductContent, index: int) -> str:
-        """Return as many facts as a note holds, beginning with another one for each feature."""
-        limit = self._brief.limits.limit(Role.PRODUCT, "note")
-        return _gather(self._voice.fragments(product, self._brief.number + index), limit, self._brand.language)
+    def _notes(self) -> list[str]:
+        """Return the notes; where nothing is known of several products, each says so in other words."""
+        notes: list[str] = []
+        for index, product in enumerate(self._content.products):
+            told = self._tell(Role.PRODUCT, "note", self._voice.fragments(product, self._brief.number + index))
+            notes.append(told or self._resort(Role.PRODUCT, "note", product, notes))
+        return notes
+
+    def _tell(self, role: Role, field: str, fragments: Sequence[str]) -> str:
+        """Return as many facts as a field holds."""
+        return _gather(fragments, self._brief.limits.limit(role, field), self._brand.language)
+
+    def _resort(self, role: Role, field: str, product: ProductContent, used: Sequence[str]) -> str:
+        """Return a true sentence where one fits whole, one that was not used yet where there is one."""
+        candidates = self._voice.last_resort(product, self._sender, self._turn)
+        other = [text for text in candidates if text not in used]
+        return first_fit((*other, *candidates), self._brief.limits.limit(role, field))
 
     def _detail(self, product: ProductContent, note: str) -> tuple[Sequence[str], str]:
-        """Return a heading and the facts the note has not told; when there are none, the name and whose it is."""
-        limit = self._brief.limits.limit(Role.DETAIL, "body")
+        """Return a heading and the facts the note has not told; when there are none, the name and the way to it."""
         left = [text for text in self._voice.fragments(product, self._brief.number + 1) if text not in note]
         if left:
-            titles = self._voice.detail_titles(product, self._turn)
-            return titles, _gather(left, limit, self._brand.language)
-        names = _names(product, self._brief.limits.limit(Role.DETAIL, "title"))
-        return names, self._fit(Role.DETAIL, "body", [self._brand.name])
+            return self._voice.detail_titles(product, self._turn), self._tell(Role.DETAIL, "body", left)
+        limit = self._brief.limits.limit(Role.DETAIL, "title")
+        body = self._resort(Role.DETAIL, "body", product, [note]) or self._fit(Role.DETAIL, "body", [self._brand.name])
+        return (self._names[0], shorten_name(product.name, limit), product.short), body
 
     def _caption(self, attempt: int) -> str:
         """Return two or three short paragraphs."""
         turn = self._brief.number + attempt
         opening = self._voice.openings(self._content, self._sender, 5 * turn + self._content.seed)[0]
-        body = self._voice.body(self._content, turn + attempt // 3)
-        farewell = self._voice.farewell(self._content, turn + attempt // 2)
+        body = self._voice.body(self._content, turn + attempt // 3 + attempt // 13)
+        farewell = self._voice.farewell(self._content, turn + attempt // 2 + attempt // 13)
         parts = (opening, cut_to_fit(body, _BODY_LETTERS), farewell)
         return "\n\n".join(part for part in parts if part)
 
 
-def _names(product: ProductContent, limit: int | None) -> tuple[str, ...]:
-    """Return the product's name, and shorter ones."""
-    return (product.name, shorten_name(product.name, limit), product.short)
-
-
-def _unlike(candidates: Sequence[str], title: str, content: Content) -> Sequence[str]:
+def _unlike(candidates: Sequence[str], title: str, content: Content, brand: str) -> Sequence[str]:
     """Return the candidates that do not repeat the title's beginning or a name it holds."""
     folded = title.casefold()
-    named = [product.short for product in content.products if product.short.casefold() in folded]
+    names = [brand, *(product.short for product in content.products)]
+    named = [name for name in names if name.casefold() in folded]
     other = [
         text
         for text in candidates
@@ -155,8 +168,8 @@ def _gather(fragments: Sequence[str], limit: int | None, language: Language) -> 
     return gap.join(told) or (cut_to_fit(fragments[0], limit) if fragments else "")
 
 
-def _choose_hashtags(content: Content) -> tuple[str, ...]:
-    """Return kinds and materials as hashtags."""
-    words = [*(product.kind for product in content.products), *content.materials]
+def _choose_hashtags(content: Content, voice: Voice) -> tuple[str, ...]:
+    """Return kinds that are one clean word, and materials, as hashtags."""
+    words = [*(voice.hashtag(product) for product in content.products), *content.materials]
     tags = dict.fromkeys(re.sub(r"[^\w]", "", word).lower() for word in words)
     return tuple(f"#{tag}" for tag in tags if 2 <= len(tag) <= _TAG_LETTERS and not re.search(r"\d", tag))[:_MOST_TAGS]

@@ -29,7 +29,7 @@ class Voice(Protocol):
         """Return short words above the title."""
         ...
 
-    def titles(self, content: Content, turn: int) -> Sequence[str]:
+    def titles(self, content: Content, sender: Sender, turn: int) -> Sequence[str]:
         """Return titles in one wording, longer ones first; 24 turns in a row give 24 different wordings."""
         ...
 
@@ -38,7 +38,15 @@ class Voice(Protocol):
         ...
 
     def fragments(self, product: ProductContent, turn: int) -> Sequence[str]:
-        """Return short complete sentences about one product."""
+        """Return short complete sentences about one product, none when only its name is known."""
+        ...
+
+    def last_resort(self, product: ProductContent, sender: Sender, turn: int) -> Sequence[str]:
+        """Return sentences that are true of a product about which there is nothing to tell."""
+        ...
+
+    def hashtag(self, product: ProductContent) -> str:
+        """Return the product's kind when it is one clean word of this language, else ""."""
         ...
 
     def detail_titles(self, product: ProductContent, turn: int) -> Sequence[str]:

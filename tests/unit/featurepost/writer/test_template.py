@@ -124,7 +124,13 @@ def test_a_sheet_with_a_title_alone_is_enough(language: Language) -> None:
     sheets = (FactSheet(product_id=1, title="Jug", facts=(Fact(id="F1", kind="title", text="Jug", source="title"),)),)
     copy = write(Brief(brand=base.brand, sheets=sheets, limits=base.limits, number=5))
     assert "Jug" in copy.title
-    assert copy.products[0].note == ""
+    assert (
+        copy.products[0].note
+        in {
+            "en": {"See it in the shop.", "From Kiln & Co.", "In the shop at kiln.example."},
+            "ja": {"ショップでご覧ください。", "写真でご覧ください。", "窯のしごとの品です。"},
+        }[language]
+    )
     assert "Jug" in copy.caption
 
 
