@@ -29,7 +29,7 @@ from lamplighter.featurepost.gate.gate import Finding, check_feature_text
 from lamplighter.featurepost.generate import NotMade
 from lamplighter.featurepost.index import Index
 from lamplighter.featurepost.photo import inspect_photo
-from lamplighter.featurepost.product import PassedOver, ProductList, ShopProduct, decide_usable
+from lamplighter.featurepost.product import PassedOver, ProductList, ShopProduct, choose_order, decide_usable
 from lamplighter.featurepost.roles import Pick, PickedPhoto, PlannedSlide, compose_slides
 from lamplighter.featurepost.shop import RateLimited, Shop
 from lamplighter.featurepost.slides.carousel import Carousel, Rendered, SlideSpec
@@ -167,8 +167,7 @@ class _Attempt:
             self._run.say(f"{self._draft.id}: {len(listed.unreadable)} products are unreadable: {listed.unreadable[0]}")
         passed: Counter[str] = Counter()
         picks: list[Pick] = []
-        turns = {product_id: turn for turn, product_id in enumerate(last_used, start=1)}
-        for product in sorted(products, key=lambda product: turns.get(product.id, 0)):
+        for product in choose_order(products, last_used):
             if len(picks) == self._brand.products_per_feature:
                 break
             verdict = decide_usable(product)

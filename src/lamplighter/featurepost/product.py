@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -11,6 +13,7 @@ import msgspec
 
 from lamplighter.errors import UpstreamError
 
+_VARIANT_MARK = re.compile(r"[|/(（【,、]| [-–—] ")
 MIN_SHORT_SIDE = 600
 _PRICE = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,6})?")
 _SNIPPET_LETTERS = 80
@@ -186,6 +189,23 @@ def decide_usable(product: ShopProduct, *, min_short_side: int = MIN_SHORT_SIDE)
     elif not images:
         reason = "no usable photo"
     return PassedOver(product=product, reason=reason) if reason else Usable(product=product, images=images)
+
+
+def choose_order(products: Iterable[ShopProduct], used: Iterable[int]) -> tuple[ShopProduct, ...]:
+    """Return products in the order they are to be featured: never used ones first, then the least recently used.
+
+    `used` holds the ids of used products, least recently used first. Of never used ones that are sizes or colours of
+    one thing ("Bottle | 24 OZ", "Bottle | 36 OZ"), the second comes after the first of every other thing.
+    """
+    turns = {product_id: turn for turn, product_id in enumerate(used, start=1)}
+    seen: Counter[str] = Counter()
+    ranks: dict[int, tuple[int, int]] = {}
+    products = tuple(products)
+    for product in products:
+        thing = _VARIANT_MARK.split(product.title.casefold(), maxsplit=1)[0].strip()
+        ranks[product.id] = (turns.get(product.id, 0), seen[thing])
+        seen[thing] += 1
+    return tuple(sorted(products, key=lambda product: ranks[product.id]))
 
 
 def _parse_product(raw: msgspec.Raw) -> ShopProduct:

@@ -18,6 +18,7 @@ from lamplighter.featurepost.product import (
     ShopAnswerError,
     ShopProduct,
     Usable,
+    choose_order,
     decide_usable,
     parse_products,
 )
@@ -323,3 +324,21 @@ def test_no_json_of_any_shape_raises_anything_but_our_error(products: list[Json]
         assert len(found.products) + len(found.unreadable) <= len(products)
         for read in found.products:
             assert isinstance(decide_usable(read), Usable | PassedOver)
+
+
+def order(titles: dict[int, str], used: tuple[int, ...] = ()) -> list[int]:
+    """Return the ids of products with these titles in the order of their turns."""
+    wire = [product(id=number, title=title) for number, title in titles.items()]
+    products = parse_products(json.dumps({"products": wire}).encode()).products
+    return [found.id for found in choose_order(products, used)]
+
+
+def test_products_take_turns() -> None:
+    """Never used ones come first in the shop's order, then the least recently used."""
+    assert order({1: "Mug", 2: "Bowl", 3: "Plate", 4: "Vase"}, used=(3, 1)) == [2, 4, 3, 1]
+
+
+def test_sizes_of_one_thing_do_not_crowd_one_feature() -> None:
+    """The second size of a bottle waits until every other thing had its turn."""
+    titles = {1: "Bottle | 24 OZ", 2: "bottle | 36 OZ", 3: "Bottle - Red", 4: "Mug", 5: "Vase (tall)"}
+    assert order(titles) == [1, 4, 5, 2, 3]
