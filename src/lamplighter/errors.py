@@ -51,7 +51,13 @@ class LamplighterError(Exception):
         line = f"{self.subject}: {self.cause}"
         if self.remedy:
             line = f"{line}; {self.remedy}"
-        return " ".join(line.split())
+        return render_line(line)
+
+
+def render_line(text: str, *, limit: int = 4_000) -> str:
+    """Return foreign text as one line that no terminal can be moved by: unprintable letters are shown as "?"."""
+    line = " ".join(text[:limit].split())
+    return "".join(letter if letter.isprintable() else "?" for letter in line)
 
 
 def _default_cause(kind: type[LamplighterError]) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from lamplighter.errors import Fenced, LockBusy, LockUnusable
+from lamplighter.errors import Fenced, LockBusy, LockUnusable, render_line
 from lamplighter.host.clock import Clock
 from lamplighter.host.identity import ProcessIdentity, read_own_identity
 
@@ -190,20 +190,15 @@ def read_owner(folder: Path) -> Owner | None:
             record = json.loads(stream.read(_RECORD_LIMIT))
         return Owner(
             pid=int(record["pid"]),
-            since=_plain(record["since"], 40),
-            command=_plain(record["command"], 200),
+            since=render_line(str(record["since"]), limit=40),
+            command=render_line(str(record["command"]), limit=200),
             generation=_plausible(int(record["generation"])),
-            state=_plain(record["state"], 20),
-            start=_plain(record.get("start", ""), 40),
-            boot_id=_plain(record.get("boot_id", ""), 80),
+            state=render_line(str(record["state"]), limit=20),
+            start=render_line(str(record.get("start", "")), limit=40),
+            boot_id=render_line(str(record.get("boot_id", "")), limit=80),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
-
-
-def _plain(value: object, limit: int) -> str:
-    """Return text from a file as it can be shown: short, on one line, printable everywhere."""
-    return "".join(letter if letter.isprintable() else " " for letter in str(value)[:limit])
 
 
 def _plausible(generation: int) -> int:

@@ -12,7 +12,7 @@ from lamplighter.engine.job import Outcome, RunReport, check_report
 from lamplighter.engine.ledger import Ledger
 from lamplighter.engine.lock import JobLock
 from lamplighter.engine.reconcile import reconcile
-from lamplighter.errors import DiskError, FailureClass, LamplighterError
+from lamplighter.errors import DiskError, FailureClass, LamplighterError, render_line
 from lamplighter.host.clock import Clock
 from lamplighter.host.files import append_line, make_folder
 from lamplighter.host.identity import read_own_identity
@@ -75,7 +75,7 @@ class Supervisor:
             if lock.predecessor is not None:
                 flags.append("predecessor_died")
             if reconcile(self._ledger, job, own=number) or flags:
-                self._tell(job, number, "the run before this one was killed; its half-made work is kept as a draft")
+                self._tell(job, number, "the run before this one was killed")
             run = Run(
                 number=number,
                 generation=lock.generation,
@@ -105,7 +105,8 @@ class Supervisor:
             log=trace,
         )
 
-    def _tell(self, job: str, number: int, line: str) -> None:
+    def _tell(self, job: str, number: int, text: str) -> None:
+        line = render_line(text)
         self._log(job, number, line)
         with contextlib.suppress(OSError, UnicodeError):  # a reader that went away never stops the work
             self._say(line)
