@@ -12,7 +12,8 @@ help:
 	@echo "make test    every test, in random order (COVERAGE=1 also measures coverage and holds it to its budget)"
 	@echo "make check   ruff, mypy, import contracts, budgets"
 	@echo "make proof   the whole crash matrices"
-	@echo "make bench   what we measure, with peers in the same run"
+	@echo "make bench   what we measure"
+	@echo "make wheel   a wheel in dist/"
 	@echo "make lock    resolve requirements again (needs uv)"
 
 .venv/bin/python:

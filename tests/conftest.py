@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -13,6 +14,13 @@ from tests.guard import STUBS, install_guard
 settings.register_profile("lamplighter", deadline=None)  # a loaded machine is no bug
 settings.load_profile("lamplighter")
 _REAL_HOME = Path(os.environ.get("LAMPLIGHTER_REAL_HOME") or Path.home())
+
+
+def pytest_configure() -> None:
+    """Hear signals as a program in the foreground does, also when the tests run under nohup or in the background."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

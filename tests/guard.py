@@ -29,8 +29,9 @@ class GuardError(BaseException):
 
 def install_guard(real_home: Path) -> None:
     """Install the audit hook for this process; it can't be taken out again."""
-    allowed = tuple(str(path) + os.sep for path in (_ROOT, tempfile.gettempdir(), Path(sys.prefix)))
     home = str(real_home) + os.sep
+    places = (str(path) + os.sep for path in (_ROOT, tempfile.gettempdir(), Path(sys.prefix)))
+    allowed = tuple(place for place in places if not home.startswith(place))
 
     def is_forbidden(path: object) -> bool:
         if not isinstance(path, str | bytes | os.PathLike):

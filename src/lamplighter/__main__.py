@@ -7,9 +7,12 @@ import sys
 
 def main() -> int:
     """Run the command line and return its exit code."""
-    from lamplighter.cli.main import main as run  # noqa: PLC0415 - so that the import is part of the run
+    try:
+        from lamplighter.cli.main import main as run  # noqa: PLC0415 - Ctrl-C while it loads is no traceback
 
-    return run()
+        return run()
+    except KeyboardInterrupt:
+        return 130
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from lamplighter.engine.lock import is_held
 from lamplighter.engine.lock import read_owner as read_owner_record
 from lamplighter.engine.reconcile import see_as_ended
 from lamplighter.engine.supervisor import Run, Say, Supervisor, log_file
-from lamplighter.errors import InputError, UsageError
+from lamplighter.errors import InputError, LamplighterError, UsageError
 from lamplighter.featurepost import brandstate, generate, index
 from lamplighter.featurepost.brandstate import BrandStates
 from lamplighter.featurepost.catalog import CATALOG_FILE, Brand, read_catalog
@@ -96,9 +95,12 @@ def _is_folder(path: Path) -> bool:
 
 def init(folder: Path, shops: tuple[str, ...]) -> NewWorkspace:
     """Make a workspace; the function behind `lamplighter init`."""
-    if _is_folder(folder):
-        refuse_other_user(folder)
-    return make_workspace(_absolute(folder), shops)
+    folder = _absolute(folder)
+    refuse_other_user(next((parent for parent in (folder, *folder.parents) if _is_folder(parent)), folder))
+    with contextlib.suppress(InputError):
+        outer = find_workspace(folder.parent)
+        raise UsageError(str(folder), f"it lies inside the workspace {outer}", "choose a folder outside of it")
+    return make_workspace(folder, shops)
 
 
 def run_generate(workspace: Workspace, *, force: bool = False, brand: str = "") -> RunReport:
@@ -108,7 +110,8 @@ def run_generate(workspace: Workspace, *, force: bool = False, brand: str = "") 
         with _generator(parts, workspace.clock, brand) as generator:
             return generator.work(run, force=force)
 
-    return _supervise(workspace, generate.JOB, work)
+    words = ("--force" if force else "", f"--brand {brand}" if brand else "")
+    return _supervise(workspace, generate.JOB, work, *words)
 
 
 def plan_generate(workspace: Workspace, *, force: bool = False, brand: str = "") -> Plan:
@@ -123,6 +126,8 @@ def run_post(workspace: Workspace, *, feature_id: str = "", force: bool = False)
         workspace,
         post.JOB,
         lambda parts, run: _poster(parts, workspace.clock).work(run, feature_id=feature_id, force=force),
+        "--force" if force else "",
+        f"--feature {feature_id}" if feature_id else "",
     )
 
 
@@ -261,7 +266,11 @@ def reading(workspace: Workspace) -> Iterator[Parts]:
     """Open a workspace to look only: nothing on disk changes, a missing database reads as an empty one."""
     settings = read_settings(workspace.folder)
     with open_database_to_read(settings.state_dir / DATABASE_FILE, MIGRATIONS) as database:
-        yield _assemble(settings, database, workspace.clock)
+        parts = _assemble(settings, database, workspace.clock)
+        with contextlib.suppress(LamplighterError):  # in memory: what a run would take over first is seen as taken over
+            parts.stock.take_over()
+            _poster(parts, workspace.clock).remember()
+        yield parts
 
 
 @contextlib.contextmanager
@@ -280,7 +289,7 @@ def refuse_other_user(folder: Path) -> None:
         raise UsageError(str(folder), f"it belongs to user {owner}, and this is user {user}", "run it as its owner")
 
 
-def _supervise(workspace: Workspace, job: str, work: Callable[[Parts, Run], RunReport]) -> RunReport:
+def _supervise(workspace: Workspace, job: str, work: Callable[[Parts, Run], RunReport], *words: str) -> RunReport:
     """Run work with a row from before the settings are read, so that broken settings are a recorded failure too."""
     refuse_other_user(workspace.folder)
     state_dir, account = find_basics(workspace.folder)
@@ -295,7 +304,7 @@ def _supervise(workspace: Workspace, job: str, work: Callable[[Parts, Run], RunR
         def work_with_parts(run: Run) -> RunReport:
             return work(_assemble(read_settings(workspace.folder), database, workspace.clock), run)
 
-        return supervisor.run(job, work_with_parts, command=f"lamplighter {job}")
+        return supervisor.run(job, work_with_parts, command=" ".join(filter(None, ("lamplighter", job, *words))))
 
 
 def _open_to_write(state_dir: Path) -> Database:
@@ -321,12 +330,11 @@ def _generator(parts: Parts, clock: Clock, brand: str) -> Iterator[Generator]:
     from lamplighter.featurepost.making import FeatureMaker, Workshop  # noqa: PLC0415
     from lamplighter.featurepost.shop import open_shop  # noqa: PLC0415
     from lamplighter.featurepost.slides.renderer import Renderer  # noqa: PLC0415
-    from lamplighter.featurepost.slides.template import find_template  # noqa: PLC0415
+    from lamplighter.featurepost.slides.template_folder import find_template  # noqa: PLC0415
     from lamplighter.featurepost.writer.template import TemplateWriter  # noqa: PLC0415
     from lamplighter.host.http import Client  # noqa: PLC0415
     from lamplighter.host.process import SystemRunner  # noqa: PLC0415
 
-    logging.getLogger("stamina").addHandler(logging.NullHandler())  # it tells of retries on stderr otherwise
     settings = parts.settings
     brands = parts.read_brands()
     chosen = tuple(entry for entry in brands if brand in {"", entry.slug})

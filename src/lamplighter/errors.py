@@ -54,10 +54,14 @@ class LamplighterError(Exception):
         return render_line(line)
 
 
-def render_line(text: str, *, limit: int = 4_000) -> str:
-    """Return foreign text as one line that no terminal can be moved by: unprintable letters are shown as "?"."""
-    line = " ".join(text[:limit].split())
-    return "".join(letter if letter.isprintable() else "?" for letter in line)
+def render_line(text: str, *, limit: int = 1_000) -> str:
+    """Return foreign text as one line that no terminal can be moved by: unprintable letters are shown as "?".
+
+    A joiner (U+200D) stays, emoji are made with it; text beyond `limit` letters is cut and ends with "…".
+    """
+    line = " ".join(text[: limit + 1].split())
+    line = "".join(letter if letter.isprintable() or letter == "\u200d" else "?" for letter in line)
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def _default_cause(kind: type[LamplighterError]) -> str:

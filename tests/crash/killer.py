@@ -21,7 +21,8 @@ from lamplighter.cli.main import main as run
 
 _PACKAGE = str(Path(lamplighter.__file__).parent) + os.sep
 # Where state changes hands; parsing arguments and drawing pictures cannot leave anything behind.
-_PARTS = ("engine", "publish", "host", "featurepost/stock.py", "featurepost/index.py", "featurepost/making.py")
+_FEATURE_PARTS = ("stock", "index", "making", "generate", "brandstate")
+_PARTS = ("engine", "publish", "host", *(f"featurepost/{part}.py" for part in _FEATURE_PARTS))
 _STEPS = (*(_PACKAGE + part for part in _PARTS), str(Path(__file__).with_name("planted.py")))
 
 

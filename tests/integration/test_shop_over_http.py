@@ -27,7 +27,7 @@ from tests.simulators.shop import (
 )
 
 from lamplighter.errors import UpstreamError
-from lamplighter.featurepost.photo import BadPhoto, inspect_photo
+from lamplighter.featurepost.photo import BadPhoto
 from lamplighter.featurepost.product import HalfAnswer, ShopAnswerError
 from lamplighter.featurepost.settings import ShopSettings
 from lamplighter.featurepost.shop import EmptyShop, RateLimited, ShopFailing, ShopRefused, WebShop
@@ -55,10 +55,10 @@ def simulator() -> Iterator[ShopSimulator]:
 
 
 def shop_at(simulator: ShopSimulator, settings: ShopSettings = QUICK, *, listed: bool = True) -> WebShop:
-    """Return our shop at the simulator's address, listed or not."""
-    allowed = frozenset({f"127.0.0.1:{simulator.port}"} if listed else set())
+    """Return our shop at the simulator's address, which the client was told of or not."""
+    allowed = frozenset({f"127.0.0.1:{simulator.port}"})
     clock = SystemClock()
-    client = Client(contact="mailto:me@shop.example", allowed_hosts=allowed, clock=clock)
+    client = Client(contact="mailto:me@shop.example", allowed_hosts=allowed if listed else frozenset(), clock=clock)
     return WebShop(simulator.url, client, clock, replace(settings, allowed_hosts=allowed))
 
 
@@ -69,8 +69,7 @@ def test_products_currency_and_photos_come_from_a_living_shop(simulator: ShopSim
     assert [product.title for product in found.products] == ["Piece 1", "Piece 2"]
     assert found.currency == "EUR"
     assert found.unreadable == ()
-    content = shop.fetch_photo(found.products[0].usable_images[0])
-    assert inspect_photo(content).format == "JPEG"
+    assert shop.fetch_photo(found.products[0].usable_images[0]).format == "JPEG"
     assert simulator.calls()[0].value("limit") == "250"
     assert simulator.calls()[0].headers["user-agent"].startswith("lamplighter/")
 
@@ -141,6 +140,16 @@ def test_a_shop_on_a_private_address_that_is_not_listed_hears_nothing(simulator:
     with pytest.raises(AddressRefused):
         shop_at(simulator, listed=False).fetch_products()
     assert simulator.requests == []
+
+
+def test_a_picture_that_is_cut_off_is_a_bad_photo(simulator: ShopSimulator) -> None:
+    """As whole as its length says, and still only half."""
+    shop = shop_at(simulator)
+    image = shop.fetch_products().products[0].images[0]
+    whole = shop.fetch_photo(image).content
+    simulator.always(Answer(body=whole[: len(whole) // 2]), at="*")
+    with pytest.raises(BadPhoto, match="cut off"):
+        shop.fetch_photo(image)
 
 
 def test_a_picture_that_is_a_web_page_is_a_bad_photo(simulator: ShopSimulator) -> None:

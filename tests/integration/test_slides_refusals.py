@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 from PIL import Image
+from tests.simulators.child import files_of_at_most
 from tests.unit.featurepost.slides.studio import (
     SETTINGS,
     StudioRunner,
@@ -20,10 +26,12 @@ from tests.unit.featurepost.slides.studio import (
     write_template,
 )
 
+from lamplighter.errors import DiskError, FailureClass
 from lamplighter.featurepost.feature import Role
 from lamplighter.featurepost.slides.carousel import RenderError
-from lamplighter.featurepost.slides.renderer import Renderer
-from lamplighter.featurepost.slides.template import find_template
+from lamplighter.featurepost.slides.order import parse_order, render_order
+from lamplighter.featurepost.slides.renderer import WORKER_MODULE, Renderer
+from lamplighter.featurepost.slides.template_folder import find_template
 
 IMPORT = '#import "/lib/lamp.typ": *\n'
 
@@ -158,3 +166,44 @@ def test_a_late_worker_leaves_nothing_behind(tmp_path: Path) -> None:
             tmp_path / "out",
         )
     assert [command.cwd.exists() for command in runner.commands] == [False]
+
+
+def test_a_disk_that_fills_up_under_the_worker_is_our_disks_trouble(tmp_path: Path) -> None:
+    """It is no fault of the template or the photo, and no other carousel would fare better."""
+    noise = Image.merge("RGB", [Image.effect_noise((900, 1100), 200 + number) for number in range(3)])
+    noise.save(tmp_path / "noise.jpg", quality=90)
+    with files_of_at_most(200_000), pytest.raises(DiskError) as caught:
+        Renderer(runner=StudioRunner()).render(
+            carousel_of(slide(Role.COVER, tmp_path / "noise.jpg", title="Tea")),
+            find_template("default"),
+            tmp_path / "out",
+        )
+    assert str(caught.value) == ("the folder for temporary files: File too large; free some space there or set TMPDIR")
+
+
+def test_a_worker_without_room_for_its_answer_says_so_by_its_code(tmp_path: Path) -> None:
+    """The device that is always full stands in for the disk; the renderer knows the code."""
+    runner = StudioRunner()
+    carousel = carousel_of(slide(Role.COVER, title="Tea"))
+    Renderer(runner=runner).render(carousel, find_template("default"), tmp_path)
+    (tmp_path / "scratch").mkdir()
+    order = parse_order(runner.commands[0].stdin)
+    again = msgspec.structs.replace(
+        order, parent=os.getpid(), scratch_dir=str(tmp_path / "scratch"), output_dir=str(tmp_path)
+    )
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-I", "-m", WORKER_MODULE], input=render_order(again), stdout=full, check=False
+        )
+    assert done.returncode == FailureClass.DISK.value
+
+
+def test_a_worker_whose_parent_is_gone_makes_nothing(tmp_path: Path) -> None:
+    """The order names who waits for it; a parent that died before the work began is no longer there."""
+    runner = StudioRunner()
+    Renderer(runner=runner).render(carousel_of(slide(Role.COVER, title="Tea")), find_template("default"), tmp_path)
+    orphan = msgspec.structs.replace(parse_order(runner.commands[0].stdin), parent=2**22 + 1)
+    done = subprocess.run(
+        [sys.executable, "-I", "-m", WORKER_MODULE], input=render_order(orphan), capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (-signal.SIGKILL, b"")

@@ -24,7 +24,7 @@ from lamplighter.featurepost.feature import Language, Role, SlideText
 from lamplighter.featurepost.slides.carousel import Carousel, Rendered, RenderError, SlideSpec
 from lamplighter.featurepost.slides.palette import contrast
 from lamplighter.featurepost.slides.renderer import Renderer
-from lamplighter.featurepost.slides.template import Template, find_template
+from lamplighter.featurepost.slides.template_folder import Template, find_template
 
 FONTS_DIR = Path(lamplighter.featurepost.slides.__file__).parent / "fonts"
 WORDS: dict[Language, dict[Role, dict[str, str]]] = {
@@ -161,11 +161,11 @@ def test_slides_without_photos_show_the_brands_colours_and_say_so(name: str, tmp
     assert rendered.notes == tuple(f"slide {number}: no photo, so it shows the brand's colours" for number in (1, 2))
 
 
-def test_a_tiny_photo_is_shown_and_noted(tmp_path: Path) -> None:
-    """A person can find a better one."""
+def test_a_tiny_photo_is_shown(tmp_path: Path) -> None:
+    """How many pixels a photo must have is decided where it is chosen."""
     photo_file = write_photo(tmp_path / "tiny.jpg", width=160, height=120)
     rendered = _render(carousel_of(slide(Role.COVER, photo_file, title="Tea")), find_template("default"), tmp_path)
-    assert rendered.notes == ("slide 1: the photo is only 160x120; take one of 540 pixels or more",)
+    assert (len(rendered.slides), rendered.notes) == (1, ())
 
 
 HOSTILE = (

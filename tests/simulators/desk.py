@@ -40,6 +40,7 @@ from lamplighter.featurepost.feature import (
 )
 from lamplighter.featurepost.generate import NotMade
 from lamplighter.featurepost.index import Index
+from lamplighter.featurepost.shop import RateLimited
 from lamplighter.featurepost.stock import Failure, Reason, Stock, StockItem
 from lamplighter.host.database import Database, open_database
 from lamplighter.publish.journal import Journal
@@ -113,7 +114,9 @@ class Desk:
         draft = self.stock.new_draft(brand)
         feature = make_feature(draft, brand, made_at=self.clock.now(), product_ids=product_ids)
         fill(draft, feature)
-        return self.stock.promote(draft, feature, allow, hold)
+        item = self.stock.promote(draft, allow, hold)
+        self.index.remember(feature)
+        return item
 
     def forget(self) -> Desk:
         """Delete the database and open what is left, as after a loss."""
@@ -144,10 +147,12 @@ class ScriptedMaker:
         if error is not None:
             failure = Failure(step="slides", message=str(error), at=self._desk.clock.now(), run=run.number)
             self._desk.stock.fail(draft, failure)
-            raise NotMade(brand.slug, "slides", error, by_gate=self.by_gate) from error
+            until = error.until if isinstance(error, RateLimited) else None
+            raise NotMade(brand.slug, "slides", error, by_gate=self.by_gate, limited_until=until) from error
         feature = make_feature(draft, brand.slug, made_at=self._desk.clock.now())
         fill(draft, feature)
-        self._desk.stock.promote(draft, feature, run.check)
+        self._desk.stock.promote(draft, run.check)
+        self._desk.index.remember(feature)
         return feature
 
 

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from tests.simulators.clock import START
 
-from lamplighter.publish.publisher import Post, Receipt
+from lamplighter.publish.publisher import Post, Recalled, Receipt
 
 
 class Killed(BaseException):
@@ -27,6 +27,7 @@ class ScriptedPublisher:
         self.before: BaseException | None = None
         self.after: BaseException | None = None
         self.blind: Exception | None = None
+        self.remembered: list[Recalled] = []
         self.calls: list[tuple[str, str]] = []
         self.out: dict[tuple[str, str], Receipt] = {}
 
@@ -44,6 +45,10 @@ class ScriptedPublisher:
         if self.blind is not None:
             raise self.blind
         return self.out.get((slot, feature_id))
+
+    def recall(self, *, besides: frozenset[str]) -> tuple[Recalled, ...]:
+        """Return what a test says the channel remembers."""
+        return tuple(known for known in self.remembered if known.feature_id not in besides)
 
     def publish(self, post: Post) -> Receipt:
         """Put it out, unless told otherwise."""

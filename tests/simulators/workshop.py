@@ -7,7 +7,7 @@
     bench.writer.change = lambda copy: ...    # words as another tool would write them
     bench.runner.answer = lambda request: Refused(...)
 
-The drawing process is faked at its exchange (slides/exchange.py), so the real Renderer judges what comes back.
+The drawing process is faked at its order (slides/order.py), so the real Renderer judges what comes back.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ from lamplighter.errors import LamplighterError
 from lamplighter.featurepost.catalog import Brand
 from lamplighter.featurepost.feature import Copy, Feature, WriterRecord
 from lamplighter.featurepost.making import FeatureMaker, Workshop
+from lamplighter.featurepost.photo import Photo, check_photo
 from lamplighter.featurepost.product import ProductList, ShopImage, ShopProduct, ShopVariant
-from lamplighter.featurepost.slides.exchange import Made, Picture, Refused, Request, parse_request, render_answer
+from lamplighter.featurepost.slides.carousel import Picture
+from lamplighter.featurepost.slides.order import CarouselOrder, Made, Refused, parse_order, render_answer
 from lamplighter.featurepost.slides.renderer import Renderer
-from lamplighter.featurepost.slides.template import Template, find_template
+from lamplighter.featurepost.slides.template_folder import Template, find_template
 from lamplighter.featurepost.writer.writer import Brief, Written
 from lamplighter.host.process import Command, Ending, Finished
 from lamplighter.publish.publisher import lint_post
@@ -75,7 +77,6 @@ def make_product(
             ShopImage(src=f"{number}-{position}", position=position, width=640, height=800)
             for position in range(1, images + 1)
         ),
-        published_at=None,
     )
 
 
@@ -87,20 +88,22 @@ class ListedShop:
         self.photos: dict[str, bytes | LamplighterError] = {}
         self.trouble: LamplighterError | None = None
         self.fetched: list[str] = []
+        self.lists = 0
 
     def fetch_products(self) -> ProductList:
         """Return the list, or raise the trouble."""
+        self.lists += 1
         if self.trouble is not None:
             raise self.trouble
         return self.listed
 
-    def fetch_photo(self, image: ShopImage) -> bytes:
+    def fetch_photo(self, image: ShopImage) -> Photo:
         """Return a picture, or raise what stands in its place."""
         self.fetched.append(image.src)
         found = self.photos.get(image.src, make_photo(image.src))
         if isinstance(found, LamplighterError):
             raise found
-        return found
+        return check_photo(found)
 
     def product_url(self, handle: str) -> str:
         """Return an address."""
@@ -129,18 +132,18 @@ class SlideProcess:
     """Stands for the process that draws: makes a small file for each slide, or answers as told; keeps the requests."""
 
     def __init__(self) -> None:
-        self.answer: Callable[[Request], Made | Refused] = draw
-        self.requests: list[Request] = []
+        self.answer: Callable[[CarouselOrder], Made | Refused] = draw
+        self.requests: list[CarouselOrder] = []
 
     def run(self, command: Command) -> Finished:
         """Answer one request."""
-        request = parse_request(command.stdin)
+        request = parse_order(command.stdin)
         self.requests.append(request)
         answer = render_answer(self.answer(request))
         return Finished(ending=Ending.EXITED, code=0, seconds=0.1, stdout=answer, stderr=b"")
 
 
-def draw(request: Request) -> Made:
+def draw(request: CarouselOrder) -> Made:
     """Write a file for each slide and say so."""
     pictures = []
     for number, _ in enumerate(request.slides, start=1):
@@ -171,9 +174,13 @@ class Bench:
         )
         self.workshop = workshop
 
+    def open(self) -> FeatureMaker:
+        """Return a maker for one run."""
+        return FeatureMaker(self.workshop, self.desk.stock, self.desk.index)
+
     def make(self) -> Feature:
-        """Make one feature, or raise NotMade."""
-        return FeatureMaker(self.workshop, self.desk.stock, self.desk.index).make(self.brand, self.desk.run())
+        """Make one feature in a run of its own, or raise NotMade."""
+        return self.open().make(self.brand, self.desk.run())
 
     def lint_with(self, lint: Callable[[str, tuple[Path, ...]], tuple[str, ...]]) -> None:
         """Let another network's rules hold."""

@@ -17,7 +17,9 @@ def add_commands(add: Add) -> None:
     add("list", _list, "every brand, when it was last featured, and whether it is skipped")
     parser = add("skip", _skip, "leave a brand out for a while; a skip always ends by itself")
     parser.add_argument("brand", metavar="SLUG")
-    parser.add_argument("--days", type=whole_number, default=7, metavar="N", help="default: %(default)s")
+    parser.add_argument(
+        "--days", type=whole_number, default=7, metavar="N", help=f"1 to {LONGEST_SKIP.days}, default: %(default)s"
+    )
     parser.add_argument("--reason", default="skipped by hand", metavar="TEXT")
     parser = add("unskip", _unskip, "take a brand in again at once")
     parser.add_argument("brand", metavar="SLUG")
@@ -50,7 +52,7 @@ def _list(arguments: argparse.Namespace, console: Console) -> int:
 def _cells(row: dict[str, Json]) -> tuple[str, ...]:
     last = f"feature {row['last_feature']}" if row["last_feature"] else "never featured"
     if row["skip_until"]:
-        note = f"skipped until {row['skip_until']}: {row['skip_reason']}"
+        note = f"skipped until {str(row['skip_until'])[:16].replace('T', ' ')} UTC: {row['skip_reason']}"
     elif row["failures"]:
         note = f"failed {row['failures']} in a row: {row['last_failure']}"
     else:

@@ -30,24 +30,23 @@ class Console:
 
     def line(self, text: str = "") -> None:
         """Print one line for a person; nothing when a program is listening."""
-        if not self._as_json:
-            _write(text, sys.stdout)
+        self._print(text, "")
 
     def good(self, text: str) -> None:
         """Print a line that tells of success."""
-        self.line(self._coloured(text, _GOOD))
+        self._print(text, _GOOD)
 
     def bad(self, text: str) -> None:
         """Print a line that tells of failure."""
-        self.line(self._coloured(text, _BAD))
+        self._print(text, _BAD)
 
     def say(self, text: str) -> None:
         """Print one line of progress; an output that is gone or full never stops the work."""
         with contextlib.suppress(DiskError):
             if self._as_json:
-                _write(text, sys.stderr)
+                _write(_printable(text), sys.stderr)
             else:
-                _write(self._coloured(f"  {text}", _SOFT), sys.stdout)
+                self._print(f"  {text}", _SOFT)
 
     def value(self, value: Json) -> None:
         """Print one JSON value when a program is listening."""
@@ -74,13 +73,15 @@ class Console:
             progress.add_task(what, total=None)
             yield
 
-    def _coloured(self, text: str, code: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self._person else text
+    def _print(self, text: str, colour: str) -> None:
+        if not self._as_json:
+            shown = _printable(text)
+            _write(f"\x1b[{colour}m{shown}\x1b[0m" if colour and self._person else shown, sys.stdout)
 
 
 def confirm(question: str) -> bool:
     """Ask a person at a terminal; with nobody there the answer is no."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         return False
     try:
         return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
@@ -101,6 +102,11 @@ def close_output(stream: TextIO) -> None:
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
         stream.flush()
+
+
+def _printable(text: str) -> str:
+    """Return text by which no shop and no file can move a person's terminal; line ends and emoji joiners stay."""
+    return "".join(letter if letter.isprintable() or letter in "\n\u200d" else "?" for letter in text)
 
 
 def _write(text: str, stream: TextIO | None) -> None:

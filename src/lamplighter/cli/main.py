@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import logging
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -13,9 +14,9 @@ from typing import NoReturn
 from lamplighter import __version__
 from lamplighter.cli.command import Handler
 from lamplighter.cli.console import Console, Json, close_output, print_error
-from lamplighter.errors import FailureClass, LamplighterError
+from lamplighter.errors import DiskError, FailureClass, LamplighterError
 
-_DESCRIPTION = "Content, and any scheduled job, that keeps going out while nobody watches."
+_DESCRIPTION = "Posts from a shop's own products, kept in stock and published one a day, exactly once."
 _BUG_EXIT = 1
 
 
@@ -24,7 +25,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one line and the way to help."""
-        print_error(f"{self.prog}: {message}; see {self.prog} --help")
+        command = self.prog.removeprefix("lamplighter").strip()
+        print_error(f"{command}{': ' if command else ''}{message}; see {self.prog} --help")
         raise SystemExit(FailureClass.USAGE.value)
 
 
@@ -69,10 +71,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     arguments = _parse(argv)
+    logging.getLogger("stamina").addHandler(logging.NullHandler())  # it tells of retries on stderr otherwise
     try:
         code: int = arguments.handler(arguments, Console(as_json=arguments.json))
     except LamplighterError as error:
         return _tell_error(error, arguments)
+    except OSError as error:  # what the machine did, in a place that no part expects it
+        return _tell_error(DiskError(str(error.filename or "lamplighter"), error.strerror or str(error)), arguments)
     except KeyboardInterrupt:
         print_error("interrupted")
         return 130
@@ -89,7 +94,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Return the arguments; raises SystemExit after --help, --version and wrong usage."""
     try:
-        return build_parser().parse_args(argv)
+        parser = build_parser()
+        arguments = parser.parse_args(argv)
+        if any("\udc80" <= letter <= "\udcff" for word in vars(arguments).values() for letter in str(word)):
+            parser.error("an argument is not text in this terminal's encoding")
     except SystemExit:
         if sys.stdout is not None:
             try:
@@ -97,6 +105,7 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
             except OSError:  # `lamplighter --help | head -1`
                 close_output(sys.stdout)
         raise
+    return arguments
 
 
 def _tell_error(error: LamplighterError, arguments: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from lamplighter import app
 from lamplighter.cli.command import Add
 from lamplighter.cli.console import Console, confirm
 from lamplighter.cli.report import describe_report, tell_report
-from lamplighter.errors import UsageError
+from lamplighter.errors import LamplighterError, UsageError
 from lamplighter.host.clock import SystemClock
 from lamplighter.publish.post import PostPlan
 
@@ -34,11 +34,10 @@ def add_commands(add: Add) -> None:
     parser.add_argument("--dry-run", action="store_true", help="take no lock, write nothing, say what would be done")
     parser.add_argument("--force", action="store_true", help="make one whatever the stock")
     parser.add_argument("--brand", default="", metavar="SLUG", help="of this brand only, also when it is skipped")
-    parser = add("post", _post, "publish the oldest ready feature for today's slot")
+    parser = add("post", _post, "publish the oldest ready feature for today's slot, at whatever hour")
     parser.add_argument("--dry-run", action="store_true", help="take no lock, write nothing, print the exact calls")
     parser.add_argument("--feature", default="", metavar="ID", help="this one instead of the oldest")
     parser.add_argument("--force", action="store_true", help="an extra post on a day that has one; asks first")
-    parser.add_argument("--yes", action="store_true", help="with --force: do not ask")
 
 
 def _demo(arguments: argparse.Namespace, console: Console) -> int:
@@ -82,9 +81,10 @@ def _init(arguments: argparse.Namespace, console: Console) -> int:
         console.line(f"  {_short(file)}")
     if made.brands:
         console.line(f"Brands: {', '.join(made.brands)}")
-        console.line("Look through brand-catalog.json: name, handle, language, currency, permission for the pictures.")
+        console.line("Look through brand-catalog.json before you post: its name, handle, language (en or ja), currency")
+        console.line('(without one no price is shown), and "permission": that you may use the shop\'s pictures.')
     else:
-        console.line("Add a brand to brand-catalog.json, or start again with --shop URL (--shop sample to try it).")
+        console.line("There is no brand in brand-catalog.json yet: docs/catalog.md shows the form of one.")
     console.line(f"Next: lamplighter generate --workspace {_short(made.folder)} --dry-run")
     console.value(
         {"folder": str(made.folder), "files": [str(file) for file in made.files], "brands": list(made.brands)}
@@ -95,7 +95,7 @@ def _init(arguments: argparse.Namespace, console: Console) -> int:
 def _seen_from(folder: Path, shop: str) -> str:
     """Return a shop as the new catalog names it: a folder that is there from here is given from the workspace."""
     place = Path(shop.removeprefix("file:"))
-    if not shop.startswith("file:") or place.is_absolute() or not place.is_dir():
+    if not shop.startswith("file:") or shop == "file:" or place.is_absolute() or not place.is_dir():
         return shop
     return f"file:{os.path.relpath(place.resolve(), folder.resolve())}"
 
@@ -121,7 +121,7 @@ def _plan_generate(arguments: argparse.Namespace, console: Console, workspace: a
     else:
         console.line(f"dry run: {stock}; nothing to make")
     for skipped in plan.skipped:
-        console.line(f"dry run: skipped: {skipped}")
+        console.line(f"dry run: skipped: {skipped.slug} until {skipped.until:%Y-%m-%d %H:%M} UTC ({skipped.reason})")
     for trouble in plan.level.troubles:
         console.line(f"dry run: does not count as stock: {trouble}")
     console.value(
@@ -132,7 +132,9 @@ def _plan_generate(arguments: argparse.Namespace, console: Console, workspace: a
             "would_make": plan.wanted,
             "attempts": plan.attempts,
             "brands": list(plan.brands),
-            "skipped": list(plan.skipped),
+            "skipped": [
+                {"slug": skip.slug, "until": skip.until.isoformat(), "reason": skip.reason} for skip in plan.skipped
+            ],
             "troubles": list(plan.level.troubles),
         }
     )
@@ -141,15 +143,25 @@ def _plan_generate(arguments: argparse.Namespace, console: Console, workspace: a
 
 def _post(arguments: argparse.Namespace, console: Console) -> int:
     workspace = app.open_workspace(arguments.workspace, console.say)
-    plan, calls = app.plan_post(workspace, feature_id=arguments.feature, force=arguments.force)
     if arguments.dry_run:
-        return _tell_post_plan(console, plan, calls)
-    extra = plan.post if plan.is_extra else None
-    if extra is not None and not (arguments.yes or confirm(f"Today has its post. Publish {extra.feature.id} too?")):
-        raise UsageError("post --force", "an extra post was not confirmed", "say yes at a terminal, or add --yes")
-    report = app.run_post(workspace, feature_id=arguments.feature, force=arguments.force)
+        return _tell_post_plan(console, *app.plan_post(workspace, feature_id=arguments.feature, force=arguments.force))
+    extra = arguments.force and _confirm_extra(workspace, arguments.feature)
+    report = app.run_post(workspace, feature_id=arguments.feature, force=extra)
     console.value(describe_report("post", report))
     return tell_report(console, "post", report)
+
+
+def _confirm_extra(workspace: app.Workspace, feature_id: str) -> bool:
+    """Return whether today has its post and a person wants an extra one; raises UsageError when they do not."""
+    try:
+        plan, _ = app.plan_post(workspace, feature_id=feature_id, force=True)
+    except LamplighterError:
+        return False  # what is wrong is for the run to say and to record
+    if not plan.is_extra or plan.post is None:
+        return False
+    if not confirm(f"Today has its post. Publish {plan.post.feature.id} too?"):
+        raise UsageError("post --force", "an extra post was not confirmed", "say yes at a terminal")
+    return True
 
 
 def _tell_post_plan(console: Console, plan: PostPlan, calls: tuple[str, ...]) -> int:
@@ -178,5 +190,8 @@ def _tell_post_plan(console: Console, plan: PostPlan, calls: tuple[str, ...]) ->
 
 def _short(path: Path) -> str:
     """Return a path as it is shortest from here."""
-    relative = os.path.relpath(path)
+    try:
+        relative = os.path.relpath(path)
+    except OSError:  # the present folder is gone
+        return str(path)
     return relative if len(relative) < len(str(path)) else str(path)

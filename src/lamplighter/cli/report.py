@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from lamplighter.cli.console import Console, Json
 from lamplighter.engine.job import Outcome, RunReport
+from lamplighter.errors import DiskError
 
 
 def tell_report(console: Console, job: str, report: RunReport) -> int:
     """Print a run's outcome in a line, with the evidence where nothing was done, and return its exit code."""
     tell = console.bad if report.exit_code else console.good
-    tell(f"{job}: {report.outcome.value}: {report.line}")
-    if report.outcome is Outcome.NOTHING_NEEDED:
-        for fact in report.evidence:
-            console.line(f"  {fact.name}: {fact.value}")
+    with contextlib.suppress(DiskError):  # what the run did counts, not whether it could be told
+        tell(f"{job}: {report.outcome.value}: {report.line}")
+        if report.outcome is Outcome.NOTHING_NEEDED:
+            for fact in report.evidence:
+                console.line(f"  {fact.name}: {fact.value}")
     return report.exit_code
 
 

@@ -36,7 +36,7 @@ def _list(arguments: argparse.Namespace, console: Console) -> int:
         ]
     )
     if not rows:
-        console.line("nothing has run yet")
+        console.line(f"no run of {arguments.job!r}" if arguments.job else "nothing has run yet")
     console.value([_describe(run) for run in rows])
     return 0
 
@@ -44,9 +44,18 @@ def _list(arguments: argparse.Namespace, console: Console) -> int:
 def _show(arguments: argparse.Namespace, console: Console) -> int:
     run = app.find_run(app.open_workspace(arguments.workspace, console.say), arguments.number)
     for key, value in _describe(run).items():
-        console.line(f"{key:<12} {value}")
+        console.line(f"{key.replace('_', ' '):<12} {_words(value)}")
     console.value(_describe(run))
     return 0
+
+
+def _words(value: Json) -> str:
+    """Return a value as a person reads it."""
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {text}" for name, text in value.items()) or "-"
+    if isinstance(value, list):
+        return ", ".join(str(item) for item in value) or "-"
+    return "-" if value is None else str(value)
 
 
 def _log(arguments: argparse.Namespace, console: Console) -> int:

@@ -21,7 +21,8 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
     status = app.read_status(app.open_workspace(arguments.workspace, console.say))
     level = status.level
     tell = console.good if level.have >= level.target else console.line
-    tell(f"stock     {level.have} of {level.target} ready; {status.drafts} drafts, {status.held} held")
+    waiting = f", {len(level.waiting)} waiting for review" if level.waiting else ""
+    tell(f"stock     {len(level.ready)} of {level.target} ready{waiting}; drafts: {status.drafts}, held: {status.held}")
     for line in level.troubles:
         console.bad(f"          does not count: {line}")
     console.line(f"post      {_post_line(status)}")

@@ -78,7 +78,25 @@ def _show(arguments: argparse.Namespace, console: Console) -> int:
     for sheet in feature.facts:
         for fact in sheet.facts:
             console.line(f"{sheet.product_id} {fact.id}  {fact.kind}: {fact.text}  [{fact.source}]")
-    console.value({**row, "caption": feature.caption, "title": feature.title})
+    console.value(
+        {
+            **row,
+            "title": feature.title,
+            "caption": feature.caption,
+            "slides": [{"file": slide.file, "role": slide.role.value, "alt": slide.alt} for slide in feature.slides],
+            "facts": [
+                {
+                    "product": sheet.product_id,
+                    "id": fact.id,
+                    "kind": fact.kind,
+                    "text": fact.text,
+                    "source": fact.source,
+                }
+                for sheet in feature.facts
+                for fact in sheet.facts
+            ],
+        }
+    )
     return 0
 
 

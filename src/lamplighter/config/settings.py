@@ -27,6 +27,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _ACCOUNT = re.compile(r"[a-z0-9-]{1,40}")
 _SHOWN_LETTERS = 60
 _REMEDY = "correct it and run again"
+_BASIC_LINE = re.compile(r"""^\s*(state_dir|account)\s*=\s*["']([^"']*)["']""", re.MULTILINE)
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -119,8 +120,9 @@ def find_basics(workspace_dir: Path) -> tuple[Path, str]:
     """Return state folder and account, also of broken settings: a run that fails by them is recorded too."""
     table: Mapping[str, object] = {}
     with contextlib.suppress(LamplighterError, ValueError, RecursionError):
-        content = read_capped(workspace_dir / SETTINGS_FILE, limit=_LIMIT_BYTES)
-        table = tomllib.loads(content.decode("utf-8-sig"))
+        text = read_capped(workspace_dir / SETTINGS_FILE, limit=_LIMIT_BYTES).decode("utf-8-sig")
+        table = dict(_BASIC_LINE.findall(text.partition("\n[")[0]))  # of a file that is not even TOML
+        table = tomllib.loads(text)
     state_dir, account = table.get("state_dir"), table.get("account")
     return (
         workspace_dir

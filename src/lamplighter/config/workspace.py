@@ -124,6 +124,7 @@ def _sample_brands() -> list[dict[str, object]]:
 
 def _describe_shop(shop: str, taken: set[str]) -> dict[str, object]:
     """Return a catalog entry for a shop's address, under a slug of its own, to be corrected by the person."""
+    _check_shop(shop)
     address = shop if "//" in shop or shop.startswith("file:") else f"https://{shop}"
     try:
         host = urlsplit(address).hostname or Path(address.removeprefix("file:")).name
@@ -150,3 +151,14 @@ def _read_sample(folder: Path) -> dict[Path, bytes]:
     """Return the files of the sample brands' shops, by where they go."""
     sources = sorted(path for path in (_SAMPLE_DIR / "shop").rglob("*") if path.is_file())
     return {folder / source.relative_to(_SAMPLE_DIR): source.read_bytes() for source in sources}
+
+
+def _check_shop(shop: str) -> None:
+    """Raise InputError for what can be no shop: a word without a dot, another scheme, a folder without a name."""
+    found = re.fullmatch(r"(https?://)?([A-Za-z0-9-]+\.)+[A-Za-z0-9-]+(:[0-9]{1,5})?(/\S*)?|https?://\S+|file:.+", shop)
+    if not found:
+        raise InputError(
+            f"shop {shop!r}",
+            "this is no address of a shop",
+            'give it like https://shop.example, file:FOLDER or "sample"',
+        )

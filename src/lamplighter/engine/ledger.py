@@ -57,16 +57,16 @@ class Ledger:
         self._account = account
 
     def begin(self, job: str, *, command: str, trigger: str, process: ProcessIdentity) -> int:
-        """Write the row of a run that begins now and return its number, unique in the account."""
+        """Write the row of a run that begins now and return its number, unique in the database: it names the log."""
         with self._database.transaction():
             row = self._database.row(
                 """INSERT INTO run
                 (account, number, job, command, trigger_name, started_at, pid, process_start, boot_id)
-                SELECT ?, COALESCE(MAX(number), 0) + 1, ?, ?, ?, ?, ?, ?, ? FROM run WHERE account = ?
+                SELECT ?, COALESCE(MAX(number), 0) + 1, ?, ?, ?, ?, ?, ?, ? FROM run
                 RETURNING number""",
                 (
                     self._account, job, command, trigger, self._now(),
-                    process.pid, process.start, process.boot_id, self._account,
+                    process.pid, process.start, process.boot_id,
                 ),
             )  # fmt: skip
         assert row is not None  # noqa: S101 - RETURNING gives a row or raises

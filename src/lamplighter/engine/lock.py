@@ -28,6 +28,7 @@ from lamplighter.host.identity import ProcessIdentity, read_own_identity
 LOCK_FILE = "lock"
 OWNER_FILE = "owner.json"
 _RECORD_LIMIT = 64_000
+_SCHEMA = 1
 _GENERATION_DIGITS = 20
 _IMPLAUSIBLE_GENERATION = 10**15  # a forged number must not be one that can't be counted on from
 _TEMPORARY_FILE = f"{OWNER_FILE}.tmp"
@@ -158,7 +159,7 @@ class JobLock:
         """Replace owner.json as a whole through one fixed temporary name, in the folder that is locked."""
         own = read_own_identity()
         record = {
-            "schema": 1,
+            "schema": _SCHEMA,
             "state": state,
             "generation": self.generation,
             "pid": own.pid,
@@ -188,6 +189,8 @@ def read_owner(folder: Path) -> Owner | None:
         descriptor = os.open(folder / OWNER_FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as stream:
             record = json.loads(stream.read(_RECORD_LIMIT))
+        if record["schema"] != _SCHEMA:
+            return None
         return Owner(
             pid=int(record["pid"]),
             since=render_line(str(record["since"]), limit=40),

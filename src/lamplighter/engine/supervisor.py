@@ -88,7 +88,8 @@ class Supervisor:
         """Record the outcome; one that cannot be recorded is a failure, and says what the work had said."""
         self._log(job, number, f"{report.outcome.value}: {report.line}")
         try:
-            self._ledger.end(number, report)
+            if not self._ledger.end(number, report):
+                self._log(job, number, "its row had an outcome already, which stays")
         except DiskError as error:
             line = f"{report.outcome.value}: {report.line}; but this could not be recorded: {error}"
             return replace(report, outcome=Outcome.FAILED, failure=error.failure, line=line)

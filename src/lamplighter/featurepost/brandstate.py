@@ -34,6 +34,15 @@ class BrandState:
     last_failure: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedBrand:
+    """A brand that is left out now: until when, and why."""
+
+    slug: str
+    until: datetime
+    reason: str
+
+
 class BrandStates:
     """The brand states of one account."""
 
@@ -59,6 +68,13 @@ class BrandStates:
         """Leave a brand out until an instant."""
         self._write(slug, until.timestamp(), reason)
 
+    def rest(self, slug: str, *, until: datetime, reason: str, now: datetime) -> None:
+        """Leave a brand out until a limit ends, 90 days at most; a skip that lasts longer stays as it is."""
+        until = min(until, now + LONGEST_SKIP)
+        known = self.read(slug, now=now).skip_until
+        if known is None or known < until:
+            self.skip(slug, until=until, reason=reason)
+
     def unskip(self, slug: str) -> None:
         """Take a brand in again at once."""
         self._write(slug, 0.0, "")
@@ -69,13 +85,11 @@ class BrandStates:
             "UPDATE brand SET failures = 0, last_failure = '' WHERE account = ? AND slug = ?", (self._account, slug)
         )
 
-    def record_failure(self, slug: str, *, cause: str, now: datetime) -> BrandState:
+    def record_failure(self, slug: str, *, cause: str, now: datetime) -> None:
         """Count a failure; the third in a row rests the brand for a day, and the count begins anew."""
-        state = self.read(slug, now=now)
-        failures = state.failures + 1
+        failures = self.read(slug, now=now).failures + 1
         if failures >= _FAILURES_TO_REST:
-            if state.skip_until is None or state.skip_until < now + _REST:  # a person's longer skip stays as it is
-                self.skip(slug, until=now + _REST, reason=f"failed {failures} times in a row: {cause}")
+            self.rest(slug, until=now + _REST, reason=f"failed {failures} times in a row: {cause}", now=now)
             failures = 0
         self._database.change(
             """INSERT INTO brand (account, slug, failures, last_failure) VALUES (?, ?, ?, ?)
@@ -83,7 +97,6 @@ class BrandStates:
             last_failure = excluded.last_failure""",
             (self._account, slug, failures, cause),
         )
-        return self.read(slug, now=now)
 
     def _write(self, slug: str, until: float, reason: str) -> None:
         self._database.change(

@@ -101,7 +101,7 @@ def _check(brand: Brand, name: str) -> None:
         ("name", "" if _is_name(brand.name) else "must have 1 to 60 letters in one line"),
         ("shop", _problem_of_shop(brand.shop)),
         ("handle", "" if _HANDLE.fullmatch(brand.handle) else "must be like @name"),
-        ("url", "" if not brand.url or _is_web(brand.url) else "must begin with https://"),
+        ("url", "" if not brand.url or _is_web(brand.url, "https") else "must begin with https://"),
         ("currency", "" if not brand.currency or _CURRENCY.fullmatch(brand.currency) else "must be like EUR"),
         ("hashtags", _problem_of_hashtags(brand.hashtags)),
         ("theme", _problem_of_theme(brand.theme)),
@@ -129,16 +129,20 @@ def _problem_of_shop(shop: str) -> str:
         return "holds a letter that cannot be seen"
     if shop.startswith("file:"):
         return "" if shop.removeprefix("file:") else "names no folder after file:"
-    return "" if _is_web(shop) else "must be https://… or file:FOLDER"
+    if _is_web(shop, "https") or (_is_web(shop, "http") and urlsplit(shop).port is not None):
+        return ""
+    return "must be https://… or file:FOLDER (plain http:// only for a listed host, with its port)"
 
 
-def _is_web(address: str) -> bool:
+def _is_web(address: str, scheme: str) -> bool:
+    """Tell whether an address is a web address; a port that is none is not."""
     try:
         parts = urlsplit(address)
+        parts.port  # noqa: B018 - reading it is what checks it
     except ValueError:
         return False
     plain = not _has_control_letters(address) and " " not in address
-    return plain and parts.scheme in {"https", "http"} and bool(parts.hostname) and parts.username is None
+    return plain and parts.scheme == scheme and bool(parts.hostname) and parts.username is None
 
 
 def _problem_of_hashtags(tags: tuple[str, ...]) -> str:

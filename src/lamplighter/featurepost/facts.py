@@ -17,7 +17,7 @@ from lamplighter.featurepost.statement import (
     find_attack,
     find_discount,
     is_plain,
-    read_statement,
+    parse_statement,
     remove_contacts,
     split_sentences,
 )
@@ -51,7 +51,7 @@ class SuspiciousText(UnusableProduct):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
+class _Unnumbered:
     """A fact before it has its number."""
 
     kind: Kind
@@ -67,17 +67,17 @@ def build_fact_sheet(product: ShopProduct, *, language: Language, currency: str)
     """
     page = extract_text(product.body_html)
     _refuse_attacks(product, page.visible, page.hidden)
-    title = _read_title(product)
-    drafts = (
-        _Draft(kind="title", text=title, source="title"),
-        *_read_price(product.variants, currency, language),
-        *_read_quotes(page.visible[:BODY_LETTERS], title),
-        *_read_options(product, language),
-        *_read_names(product),
+    title = _choose_title(product)
+    told = (
+        _Unnumbered(kind="title", text=title, source="title"),
+        *_find_price(product.variants, currency, language),
+        *_find_quotes(page.visible[:BODY_LETTERS], title),
+        *_find_options(product, language),
+        *_find_names(product),
     )
     numbered = tuple(
-        Fact(id=f"F{number}", kind=draft.kind, text=draft.text, source=draft.source)
-        for number, draft in enumerate(drafts, start=1)
+        Fact(id=f"F{number}", kind=one.kind, text=one.text, source=one.source)
+        for number, one in enumerate(told, start=1)
     )
     return FactSheet(product_id=product.id, title=title, facts=numbered)
 
@@ -97,9 +97,9 @@ def _refuse_attacks(product: ShopProduct, visible: str, hidden: str) -> None:
             raise SuspiciousText(f"product {product.id}", f"its {place} speaks to a machine: {found!r}")
 
 
-def _read_title(product: ShopProduct) -> str:
+def _choose_title(product: ShopProduct) -> str:
     """Return the title without advertising and contacts, cut between words."""
-    title = " ".join(clean_text(product.title).split())
+    title = _one_line(product.title)
     if not is_plain(title):
         title = " - ".join(part for part in _plain_parts(title) if part)
     title = _cut_between_words(title.strip(_EDGES), TITLE_LETTERS)
@@ -128,7 +128,7 @@ def _cut_between_words(text: str, letters: int) -> str:
     return (head if blank and len(head) > letters // 2 else text[:letters]).rstrip(" ,、-–|")
 
 
-def _read_price(variants: tuple[ShopVariant, ...], currency: str, language: Language) -> Iterator[_Draft]:
+def _find_price(variants: tuple[ShopVariant, ...], currency: str, language: Language) -> Iterator[_Unnumbered]:
     """Yield the price of what can be bought now, and the sale when it holds for exactly what that price is for."""
     buyable = [variant for variant in variants if variant.available and variant.price > 0]
     if not buyable or any(variant.available and variant.price <= 0 for variant in variants):
@@ -139,41 +139,41 @@ def _read_price(variants: tuple[ShopVariant, ...], currency: str, language: Lang
         return
     same = all(variant.price == lowest for variant in buyable)
     price = shown if same else (f"{shown}から" if language == "ja" else f"from {shown}")
-    yield _Draft(kind="price", text=price, source="variants.price")
+    yield _Unnumbered(kind="price", text=price, source="variants.price")
     before = {variant.compare_at for variant in buyable if variant.price == lowest}
     old = before.pop() if len(before) == 1 else None
     was = format_price(old, currency, language) if old is not None and old > lowest else ""
     if was:
-        yield _Draft(
+        yield _Unnumbered(
             kind="sale",
             text=f"{was}→{shown}" if language == "ja" else f"was {was}, now {shown}",
             source="variants.compare_at",
         )
 
 
-def _read_quotes(text: str, title: str) -> Iterator[_Draft]:
+def _find_quotes(text: str, title: str) -> Iterator[_Unnumbered]:
     """Yield plain statements, each a verbatim piece of the visible text, a few of each topic."""
     seen: set[str] = {title.casefold()}
     counts: dict[Topic, int] = {}
     for sentence in split_sentences(text):
-        statement = read_statement(sentence)
+        statement = parse_statement(sentence)
         if statement is None or sentence.casefold() in seen or counts.get(statement.topic, 0) == _MOST_OF_A_TOPIC:
             continue
         seen.add(sentence.casefold())
         counts[statement.topic] = counts.get(statement.topic, 0) + 1
-        yield _Draft(kind="quote", text=sentence, source="body_html")
+        yield _Unnumbered(kind="quote", text=sentence, source="body_html")
         if sum(counts.values()) == _MOST_QUOTES:
             return
 
 
-def _read_options(product: ShopProduct, language: Language) -> Iterator[_Draft]:
+def _find_options(product: ShopProduct, language: Language) -> Iterator[_Unnumbered]:
     """Yield what can be chosen among the things that can be bought now."""
     colon, comma = ("：", "、") if language == "ja" else (": ", ", ")
     for index, option in enumerate(product.options[:_MOST_OPTIONS]):
-        name = " ".join(clean_text(option.name).split())
+        name = _one_line(option.name)
         values = [value for value in _offered(product, option, index) if is_plain(value)][:_MOST_VALUES]
         if name and values and is_plain(name) and name.lower() != "title" and values != [name]:
-            yield _Draft(kind="option", text=f"{name}{colon}{comma.join(values)}", source="options")
+            yield _Unnumbered(kind="option", text=f"{name}{colon}{comma.join(values)}", source="options")
 
 
 def _offered(product: ShopProduct, option: ShopOption, index: int) -> Iterator[str]:
@@ -182,19 +182,23 @@ def _offered(product: ShopProduct, option: ShopOption, index: int) -> Iterator[s
     readable = all(len(parts) == len(product.options) and parts[index] in option.values for _, parts in split)
     buyable = {parts[index] for available, parts in split if available} if readable and split else None
     for value in dict.fromkeys(option.values):
-        text = " ".join(clean_text(value).split())
+        text = _one_line(value)
         if 0 < len(text) <= _VALUE_LETTERS and text != "Default Title" and (buyable is None or value in buyable):
             yield text
 
 
-def _read_names(product: ShopProduct) -> Iterator[_Draft]:
+def _find_names(product: ShopProduct) -> Iterator[_Unnumbered]:
     """Yield what kind of thing it is and who made or sells it, where the shop says so usefully."""
-    kind, vendor = (" ".join(clean_text(text).split()) for text in (product.product_type, product.vendor))
+    kind, vendor = _one_line(product.product_type), _one_line(product.vendor)
     if _is_name(kind) and not _NO_KIND.fullmatch(kind.lower()):
-        yield _Draft(kind="kind", text=kind, source="product_type")
+        yield _Unnumbered(kind="kind", text=kind, source="product_type")
     if _is_name(vendor):
-        yield _Draft(kind="vendor", text=vendor, source="vendor")
+        yield _Unnumbered(kind="vendor", text=vendor, source="vendor")
 
 
 def _is_name(text: str) -> bool:
     return 0 < len(text) <= _VALUE_LETTERS and is_plain(text)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(clean_text(text).split())

@@ -10,7 +10,6 @@ import msgspec
 
 MANIFEST_FILE = "feature.json"
 CAPTION_FILE = "caption.txt"
-SCHEMA = 1
 
 Language = Literal["en", "ja"]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # what a column of the database holds

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.engine.supervisor import Run, report_error
-from lamplighter.errors import DiskError, Fenced, LamplighterError, LockUnusable
-from lamplighter.featurepost.brandstate import BrandState, BrandStates
+from lamplighter.errors import DiskError, Fenced, LamplighterError, LockUnusable, render_line
+from lamplighter.featurepost.brandstate import BrandState, BrandStates, SkippedBrand
 from lamplighter.featurepost.catalog import Brand
 from lamplighter.featurepost.feature import Feature
 from lamplighter.featurepost.index import Index
@@ -19,18 +19,29 @@ from lamplighter.featurepost.stock import Failure, Place, Stock
 from lamplighter.host.clock import Clock
 
 JOB = "generate"
+_SHOWN_LETTERS = 120
 WentOut = Callable[[str], bool]
 
 
 class NotMade(LamplighterError):
     """The feature was not made."""
 
-    def __init__(self, brand: str, step: str, error: LamplighterError, *, by_gate: bool = False) -> None:
-        """Keep the step and the error it stopped at."""
+    def __init__(
+        self,
+        brand: str,
+        step: str,
+        error: LamplighterError,
+        *,
+        by_gate: bool = False,
+        limited_until: datetime | None = None,
+    ) -> None:
+        """Keep the brand's slug, the step, the error it stopped at, and the end of a limit when it was one."""
         super().__init__(f"brand {brand}", f"{step}: {error}")
+        self.brand = brand
         self.step = step
         self.error = error
         self.by_gate = by_gate
+        self.limited_until = limited_until
 
 
 class Maker(Protocol):
@@ -69,7 +80,7 @@ class Plan:
     wanted: int
     attempts: int
     brands: tuple[str, ...]
-    skipped: tuple[str, ...]
+    skipped: tuple[SkippedBrand, ...]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,6 +89,7 @@ class _Progress:
 
     made: list[Feature] = field(default_factory=list)
     failed: list[NotMade] = field(default_factory=list)
+    unrecorded: DiskError | None = None
 
     @property
     def attempts(self) -> int:
@@ -85,11 +97,13 @@ class _Progress:
 
     @property
     def failed_brands(self) -> frozenset[str]:
-        return frozenset(error.subject.removeprefix("brand ") for error in self.failed)
+        return frozenset(error.brand for error in self.failed)
 
     @property
     def over(self) -> bool:
         """Return whether the last error is none of the brand's: then no other brand would fare better."""
+        if self.unrecorded is not None:
+            return True
         return bool(self.failed) and isinstance(self.failed[-1].error, (DiskError, Fenced, LockUnusable))
 
     @property
@@ -136,7 +150,7 @@ class Generator:
             attempts=max(level.target - level.have, wanted) + self._settings.extra_attempts,
             brands=tuple(brand.slug for brand in order),
             skipped=tuple(
-                f"{slug} until {state.skip_until:%Y-%m-%d %H:%M} UTC ({state.skip_reason})"
+                SkippedBrand(slug=slug, until=state.skip_until, reason=state.skip_reason)
                 for slug, state in states.items()
                 if state.skip_until is not None
             ),
@@ -152,12 +166,25 @@ class Generator:
             line = f"the stock is full: {plan.level.have} of {plan.level.target}"
             return RunReport(outcome=Outcome.NOTHING_NEEDED, line=line, evidence=plan.level.evidence)
         progress = _Progress()
+        try:
+            self._fill(plan, run, progress)
+        except DiskError as error:
+            if not progress.made:
+                raise
+            self._note(error, run, progress)
+        return self._report(plan, progress, force=force)
+
+    def _fill(self, plan: Plan, run: Run, progress: _Progress) -> None:
         while len(progress.made) < plan.wanted and progress.attempts < plan.attempts and not progress.over:
             brand = self._next_brand(progress)
             if brand is None:
                 break
             self._attempt(brand, run, progress)
-        return self._report(plan, progress, force=force)
+
+    def _note(self, error: DiskError, run: Run, progress: _Progress) -> None:
+        """Say what could not be written or read beside a feature that is made: it counts, and the run ends here."""
+        progress.unrecorded = error
+        run.say(f"what was made is there, but not all of it could be noted: {error}")
 
     def _tidy(self, run: Run) -> None:
         """Take over what a person changed, say what died half-made, clean what is old."""
@@ -175,13 +202,21 @@ class Generator:
         except NotMade as error:
             progress.failed.append(error)
             run.say(str(error))
-            if progress.over:
-                return
-            self._states.record_failure(brand.slug, cause=str(error.error), now=self._clock.now())
+            if not progress.over:
+                self._record(error)
         else:
             progress.made.append(feature)
+            title = render_line(feature.title, limit=_SHOWN_LETTERS)
+            run.say(f"{feature.id}: {'waits for review' if self._settings.review else 'ready'}: {title}")
             self._states.record_success(brand.slug)
-            run.say(f"{feature.id}: {'waits for review' if self._settings.review else 'ready'}: {feature.title}")
+
+    def _record(self, error: NotMade) -> None:
+        """Remember what stopped a brand: a limit is no failure of it and leaves it out until its end."""
+        now = self._clock.now()
+        if error.limited_until is not None:
+            self._states.rest(error.brand, until=error.limited_until, reason=str(error.error), now=now)
+        else:
+            self._states.record_failure(error.brand, cause=str(error.error), now=now)
 
     def _next_brand(self, progress: _Progress) -> Brand | None:
         order = decide_order(
@@ -200,7 +235,7 @@ class Generator:
         return {brand.slug: self._states.read(brand.slug, now=now) for brand in self._brands}
 
     def _report(self, plan: Plan, progress: _Progress, *, force: bool) -> RunReport:
-        level = read_level(self._stock, self._settings.target, self._went_out)
+        level = self._read_level_after(plan, progress)
         made, attempts = len(progress.made), progress.attempts
         tried = f"{attempts} attempt{'' if attempts == 1 else 's'}"
         line = f"made {made} of {plan.wanted}, {tried}, {level.have} of {level.target} in stock"
@@ -217,25 +252,36 @@ class Generator:
             )
         return _report_nothing_made(plan, progress, line, flags)
 
+    def _read_level_after(self, plan: Plan, progress: _Progress) -> StockLevel:
+        """Count the stock again; when that cannot be done, what was made is added to what was counted before."""
+        try:
+            return read_level(self._stock, self._settings.target, self._went_out)
+        except DiskError:
+            if not progress.made:
+                raise
+            made = tuple(feature.id for feature in progress.made)
+            if self._settings.review:
+                return replace(plan.level, waiting=plan.level.waiting + made)
+            return replace(plan.level, ready=plan.level.ready + made)
+
 
 def read_level(stock: Stock, target: int, went_out: WentOut) -> StockLevel:
     """Count the stock as it lies in the folders; what went out already is none, wherever a person put it."""
-    ready, waiting, troubles = [], [], []
-    for item in stock.ready():
-        trouble = f"{item.id} went out already" if went_out(item.id) else stock.trouble(item)
+    ready: list[str] = []
+    waiting: list[str] = []
+    troubles: list[str] = []
+    for found in stock.examine(Place.READY, Place.HELD):
+        item, trouble = found.item, found.trouble
+        if item.place is Place.HELD:
+            reason = stock.reason(item)
+            if reason is None or reason.kind != "review":
+                continue
+        elif went_out(item.id):
+            trouble = f"{item.id} went out already"
         if trouble:
             troubles.append(trouble)
         else:
-            ready.append(item.id)
-    for item in stock.items(Place.HELD):
-        reason = stock.reason(item)
-        if reason is None or reason.kind != "review":
-            continue
-        trouble = stock.trouble(item)
-        if trouble:
-            troubles.append(trouble)
-        else:
-            waiting.append(item.id)
+            (waiting if item.place is Place.HELD else ready).append(item.id)
     return StockLevel(ready=tuple(ready), waiting=tuple(waiting), target=target, troubles=tuple(troubles))
 
 
@@ -252,27 +298,31 @@ def decide_order(
 
 
 def _list_causes(progress: _Progress) -> str:
-    return "; ".join(str(error) for error in progress.failed[:3])
+    last = (progress.unrecorded,) if progress.unrecorded is not None else ()
+    return "; ".join(str(error) for error in (*progress.failed[:3], *last))
+
+
+def _describe_time(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
 
 
 def _report_nothing_made(plan: Plan, progress: _Progress, line: str, flags: tuple[str, ...]) -> RunReport:
-    """Say why nothing was made: no brand open, the gate, or the last error."""
-    if not progress.failed:
-        return RunReport(
-            outcome=Outcome.COOLDOWN,
-            line=f"{line}: every brand is skipped: {'; '.join(plan.skipped)}",
-            evidence=plan.level.evidence,
-            flags=flags,
-        )
+    """Say why nothing was made: no brand open, the gate, limits until the first of them ends, or the last error."""
     causes = _list_causes(progress)
-    if all(error.by_gate for error in progress.failed):
-        return RunReport(outcome=Outcome.REJECTED, line=f"{line}: {causes}", evidence=plan.level.evidence, flags=flags)
-    told = [error.error for error in progress.failed if not error.by_gate]
-    report = report_error(told[-1] if progress.over else told[0])
+    told = [error.error for error in progress.failed if not error.by_gate and error.limited_until is None]
+    failure = None
+    if not progress.failed:
+        skips = (f"{skip.slug} until {_describe_time(skip.until)} ({skip.reason})" for skip in plan.skipped)
+        outcome, causes = Outcome.COOLDOWN, f"every brand is skipped: {'; '.join(skips)}"
+    elif told:
+        report = report_error(told[-1] if progress.over else told[0])
+        outcome, failure = report.outcome, report.failure
+    elif any(error.by_gate for error in progress.failed):
+        outcome = Outcome.REJECTED
+    else:
+        limits = [error.limited_until for error in progress.failed if error.limited_until is not None]
+        until = min((*limits, *(skip.until for skip in plan.skipped)))
+        outcome, causes = Outcome.COOLDOWN, f"nothing can be made until {_describe_time(until)}: {causes}"
     return RunReport(
-        outcome=report.outcome,
-        failure=report.failure,
-        line=f"{line}: {causes}",
-        evidence=plan.level.evidence,
-        flags=flags,
+        outcome=outcome, failure=failure, line=f"{line}: {causes}", evidence=plan.level.evidence, flags=flags
     )

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
+from lamplighter.featurepost.statement import holds_japanese
+
 _HTML_LETTERS = 500_000
 _MOST_RULES = 200
 _SILENT = re.compile(
@@ -45,7 +47,6 @@ _FIXED_RULES = {
 }
 _BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _RAISED = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
-_JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +140,7 @@ def _colon(label: LexborNode) -> str:
     text = label.text().strip()
     if not text or text.endswith((":", "：")):
         return " "
-    return "：" if _JAPANESE.search(text) else ": "
+    return "：" if holds_japanese(text) else ": "
 
 
 def _sibling(node: LexborNode, *, step: int) -> str:

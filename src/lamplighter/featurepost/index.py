@@ -7,8 +7,6 @@ never repeat), when a brand was last featured, and which products were, also aft
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from lamplighter.featurepost.feature import Feature
 from lamplighter.host.database import Database, Migration
@@ -28,19 +26,6 @@ MIGRATIONS = (
         ),
     ),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """What is remembered of one feature."""
-
-    id: str
-    number: int
-    brand: str
-    title: str
-    caption: str
-    product_ids: tuple[int, ...]
-    made_at: datetime
 
 
 class Index:
@@ -82,23 +67,12 @@ class Index:
         rows = self._database.rows("SELECT id FROM feature WHERE account = ?", (self._account,))
         return frozenset(str(row["id"]) for row in rows)
 
-    def latest(self, limit: int) -> tuple[Entry, ...]:
-        """Return the newest remembered features, newest first."""
+    def latest_captions(self, limit: int) -> tuple[str, ...]:
+        """Return the captions of the newest remembered features, newest first."""
         rows = self._database.rows(
-            "SELECT * FROM feature WHERE account = ? ORDER BY number DESC LIMIT ?", (self._account, limit)
+            "SELECT caption FROM feature WHERE account = ? ORDER BY number DESC LIMIT ?", (self._account, limit)
         )
-        return tuple(
-            Entry(
-                id=str(row["id"]),
-                number=int(row["number"]),
-                brand=str(row["brand"]),
-                title=str(row["title"]),
-                caption=str(row["caption"]),
-                product_ids=tuple(json.loads(row["products"])),
-                made_at=datetime.fromtimestamp(float(row["made_at"]), tz=UTC),
-            )
-            for row in rows
-        )
+        return tuple(str(row["caption"]) for row in rows)
 
     def last_featured(self) -> dict[str, int]:
         """Return the number of the newest feature of each brand slug that ever had one."""
@@ -107,17 +81,16 @@ class Index:
         )
         return {str(row["brand"]): int(row["newest"]) for row in rows}
 
-    def last_used(self, brand: str) -> dict[int, int]:
-        """Return, for each product id of a brand that was ever featured, the number of its newest feature.
+    def last_used(self, brand: str) -> tuple[int, ...]:
+        """Return the ids of a brand's products that were ever featured.
 
         The least recently used comes first, within one feature the one that was shown first.
         """
-        used: dict[int, int] = {}
+        used: dict[int, None] = {}
         for row in self._database.rows(
-            "SELECT number, products FROM feature WHERE account = ? AND brand = ? ORDER BY number",
-            (self._account, brand),
+            "SELECT products FROM feature WHERE account = ? AND brand = ? ORDER BY number", (self._account, brand)
         ):
             for product_id in json.loads(row["products"]):
                 used.pop(product_id, None)
-                used[product_id] = int(row["number"])
-        return used
+                used[product_id] = None
+        return tuple(used)

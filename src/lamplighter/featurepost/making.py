@@ -6,13 +6,13 @@ import contextlib
 import shutil
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from lamplighter.engine.supervisor import Run
-from lamplighter.errors import DiskError, LamplighterError, UpstreamError
+from lamplighter.errors import DiskError, LamplighterError, UpstreamError, render_line
 from lamplighter.featurepost.catalog import Brand
 from lamplighter.featurepost.facts import build_fact_sheet
 from lamplighter.featurepost.feature import (
@@ -25,17 +25,17 @@ from lamplighter.featurepost.feature import (
     Struct,
     render_manifest,
 )
-from lamplighter.featurepost.gate.gate import Finding, check_feature_text
+from lamplighter.featurepost.gate.gate import check_feature_text
 from lamplighter.featurepost.generate import NotMade
 from lamplighter.featurepost.index import Index
-from lamplighter.featurepost.photo import inspect_photo
-from lamplighter.featurepost.product import PassedOver, ProductList, ShopProduct, choose_order, decide_usable
+from lamplighter.featurepost.photo import Photo
+from lamplighter.featurepost.product import ProductList, ShopProduct, choose_order, find_obstacle
 from lamplighter.featurepost.roles import Pick, PickedPhoto, PlannedSlide, compose_slides
-from lamplighter.featurepost.shop import RateLimited, Shop
+from lamplighter.featurepost.shop import RateLimited, Shop, Shops
 from lamplighter.featurepost.slides.carousel import Carousel, Rendered, SlideSpec
 from lamplighter.featurepost.slides.renderer import Renderer
-from lamplighter.featurepost.slides.template import Template
-from lamplighter.featurepost.stock import Failure, Reason, Stock, StockItem
+from lamplighter.featurepost.slides.template_folder import Template
+from lamplighter.featurepost.stock import Failure, Fault, Reason, Stock, StockItem
 from lamplighter.featurepost.writer.caption import render_caption
 from lamplighter.featurepost.writer.writer import Brief, Writer, Written
 from lamplighter.host.clock import Clock
@@ -46,6 +46,7 @@ _PHOTOS_DIR = "photos"
 _WORKING_FILES = ("facts.json", "copy.json")
 _PHOTOS_PER_PRODUCT = 3
 _RECENT = 60
+_SHOWN_LETTERS = 60
 
 PostLint = Callable[[str, tuple[Path, ...]], tuple[str, ...]]
 
@@ -53,18 +54,25 @@ PostLint = Callable[[str, tuple[Path, ...]], tuple[str, ...]]
 class GateRefused(LamplighterError):
     """The quality gate refused it."""
 
-    def __init__(self, findings: tuple[str, ...]) -> None:
+    def __init__(self, findings: tuple[Fault, ...]) -> None:
         """Keep what was found, most important first."""
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
         super().__init__("quality gate", f"{findings[0]}{more}")
         self.findings = findings
 
 
-class QaRecord(Struct, frozen=True, kw_only=True):
-    """What was checked before a feature became ready: the checks by name, and what they found (nothing)."""
+class QaCheck(Struct, frozen=True, kw_only=True):
+    """A check that ran: its name, what it looked at, and all that it found; nothing found means passed."""
 
-    checks: tuple[str, ...]
-    findings: tuple[str, ...]
+    name: str
+    looked_at: str
+    findings: tuple[Fault, ...]
+
+
+class QaRecord(Struct, frozen=True, kw_only=True):
+    """What was checked before a feature became ready, in order, and the remarks of the one who drew it."""
+
+    checks: tuple[QaCheck, ...]
     notes: tuple[str, ...]
 
 
@@ -82,11 +90,11 @@ class Workshop:
 
 
 class FeatureMaker:
-    """Makes features for one stock."""
+    """Makes the features of one run for one stock; each brand's shop is opened once and asked for its list once."""
 
     def __init__(self, workshop: Workshop, stock: Stock, index: Index) -> None:
         """Take the tools and the place."""
-        self._workshop = workshop
+        self._workshop = replace(workshop, shop_for=Shops(workshop.shop_for).find)
         self._stock = stock
         self._index = index
 
@@ -102,11 +110,34 @@ class FeatureMaker:
         try:
             feature = attempt.make(self._index)
             attempt.step = "ready"
-            self._stock.promote(draft, feature, run.check, self._review_hold())
+            self._promote(draft, run)
         except LamplighterError as error:
             self._keep(draft, attempt.step, error, run)
-            raise NotMade(brand.slug, attempt.step, error, by_gate=isinstance(error, GateRefused)) from error
+            raise NotMade(
+                brand.slug,
+                attempt.step,
+                error,
+                by_gate=isinstance(error, GateRefused),
+                limited_until=error.until if isinstance(error, RateLimited) else None,
+            ) from error
+        self._remember(feature, run)
         return feature
+
+    def _promote(self, draft: StockItem, run: Run) -> None:
+        """Make the draft ready; a disk that fails only after the rename is said, and the feature counts."""
+        try:
+            self._stock.promote(draft, run.check, self._review_hold())
+        except DiskError as error:
+            if not self._stock.is_promoted(draft):
+                raise
+            run.say(f"{draft.id} is made, but a power cut might undo that: {error}")
+
+    def _remember(self, feature: Feature, run: Run) -> None:
+        """Tell the index of a feature that is made already: whether that works or not, it counts."""
+        try:
+            self._index.remember(feature)
+        except DiskError as error:
+            run.say(f"{feature.id} is made, but the index could not note it, which the next run does: {error}")
 
     def _review_hold(self) -> Reason | None:
         if not self._workshop.hold_for_review:
@@ -133,6 +164,7 @@ class _Attempt:
         self._brand = brand
         self._draft = draft
         self._run = run
+        self._checks: list[QaCheck] = []
         self.step = "template"
 
     def make(self, index: Index) -> Feature:
@@ -141,24 +173,22 @@ class _Attempt:
         picks = self._pick_products(index.last_used(self._brand.slug))
         self._write("facts.json", tuple(pick.sheet for pick in picks))
         self.step = "copy"
-        recent = tuple(entry.caption for entry in index.latest(_RECENT))
+        recent = index.latest_captions(_RECENT)
         written = self._workshop.writer.write(self._brief(picks, template, recent))
         self._write("copy.json", written.copy)
         self.step = "gate"
         caption = render_caption(written.copy, tuple(pick.sheet for pick in picks), self._brand)
-        self._refuse_on(self._check_text(written.copy, caption, picks, template, recent))
+        self._check_text(written.copy, caption, picks, template, recent)
         self.step = "slides"
         planned = compose_slides(picks, written.copy, brand_name=self._brand.name)
         rendered = self._render(planned, template)
         self.step = "gate"
-        self._refuse_on(tuple(str(trouble) for trouble in rendered.fit))
-        files = tuple(self._draft.folder / slide.file for slide in rendered.slides)
-        self._refuse_on(self._workshop.lint(caption, files))
+        self._check_slides(rendered, caption)
         feature = self._describe(picks, written, caption, planned, rendered)
         self._finish(feature, rendered.notes)
         return feature
 
-    def _pick_products(self, last_used: dict[int, int]) -> tuple[Pick, ...]:
+    def _pick_products(self, last_used: tuple[int, ...]) -> tuple[Pick, ...]:
         """Take the least recently featured usable products, in the shop's order, that have facts and photos."""
         shop = self._workshop.shop_for(self._brand)
         listed = shop.fetch_products()
@@ -170,9 +200,9 @@ class _Attempt:
         for product in choose_order(products, last_used):
             if len(picks) == self._brand.products_per_feature:
                 break
-            verdict = decide_usable(product)
-            if isinstance(verdict, PassedOver):
-                passed[verdict.reason] += 1
+            obstacle = find_obstacle(product)
+            if obstacle:
+                passed[obstacle] += 1
                 continue
             try:
                 picks.append(self._pick(product, shop, currency))
@@ -180,7 +210,8 @@ class _Attempt:
                 raise
             except LamplighterError as error:
                 passed[error.cause] += 1
-                self._run.say(f"{self._draft.id}: {product.title[:60]} is passed over: {error}")
+                title = render_line(product.title, limit=_SHOWN_LETTERS)
+                self._run.say(f"{self._draft.id}: {title} is passed over: {error}")
         if not picks:
             reasons = ", ".join(f"{count} {reason}" for reason, count in passed.most_common(4))
             raise UpstreamError(
@@ -204,28 +235,28 @@ class _Attempt:
             if len(photos) == _PHOTOS_PER_PRODUCT:
                 break
             try:
-                content = shop.fetch_photo(image)
+                photo = shop.fetch_photo(image)
             except RateLimited:
                 raise
             except LamplighterError as error:
                 trouble = error
                 continue
-            photos.append(self._save_photo(product.id, len(photos) + 1, content, image.src))
+            photos.append(self._save_photo(product.id, len(photos) + 1, photo, image.src))
         if not photos:
             raise UpstreamError(trouble.subject, trouble.cause)
         return Pick(
             product_id=product.id,
-            title=product.title,
+            title=render_line(product.title),
             url=shop.product_url(product.handle),
             sheet=sheet,
             photos=tuple(photos),
         )
 
-    def _save_photo(self, product_id: int, position: int, content: bytes, source: str) -> PickedPhoto:
+    def _save_photo(self, product_id: int, position: int, photo: Photo, source: str) -> PickedPhoto:
         folder = self._draft.folder / _PHOTOS_DIR
         make_folder(folder)
-        file = folder / f"{product_id}-{position}.{inspect_photo(content).format.lower()}"
-        write_atomic(file, content)
+        file = folder / f"{product_id}-{position}.{photo.format.lower()}"
+        write_atomic(file, photo.content)
         return PickedPhoto(file=file, source=source)
 
     def _brief(self, picks: tuple[Pick, ...], template: Template, recent: tuple[str, ...]) -> Brief:
@@ -239,8 +270,8 @@ class _Attempt:
 
     def _check_text(
         self, copy: Copy, caption: str, picks: tuple[Pick, ...], template: Template, recent: tuple[str, ...]
-    ) -> tuple[Finding, ...]:
-        return check_feature_text(
+    ) -> None:
+        findings = check_feature_text(
             copy=copy,
             caption=caption,
             sheets=tuple(pick.sheet for pick in picks),
@@ -248,6 +279,19 @@ class _Attempt:
             limits=template.limits,
             recent_captions=recent,
         )
+        facts = sum(len(pick.sheet.facts) for pick in picks)
+        self._judge(
+            "text",
+            f"all words and the caption, against {facts} facts and {len(recent)} earlier captions",
+            tuple(_to_fault(found.code, found.where, str(found)) for found in findings),
+        )
+
+    def _check_slides(self, rendered: Rendered, caption: str) -> None:
+        fit = (_to_fault("fit", f"slide {trouble.slide}", str(trouble)) for trouble in rendered.fit)
+        self._judge("slides fit", f"the words on {len(rendered.slides)} slides as drawn", tuple(fit))
+        files = tuple(self._draft.folder / slide.file for slide in rendered.slides)
+        rules = (Fault(code="post-rule", where="post", message=text) for text in self._workshop.lint(caption, files))
+        self._judge("post rules", f"the caption and {len(files)} picture files", tuple(rules))
 
     def _render(self, planned: tuple[PlannedSlide, ...], template: Template) -> Rendered:
         carousel = Carousel(
@@ -257,7 +301,7 @@ class _Attempt:
             ),
             brand_name=self._brand.name,
             handle=self._brand.handle,
-            url=self._brand.url.removeprefix("https://").rstrip("/"),
+            url=self._brand.url.removeprefix("https://").removeprefix("www.").rstrip("/"),
             language=self._brand.language,
             theme=self._brand.theme,
         )
@@ -306,16 +350,30 @@ class _Attempt:
         """Write what a ready feature holds and take away what only the making needed."""
         folder = self._draft.folder
         write_atomic(folder / CAPTION_FILE, feature.caption.encode() + b"\n")
-        self._write(QA_FILE, QaRecord(checks=("text", "slides fit", "post rules"), findings=(), notes=notes))
+        self._write(QA_FILE, QaRecord(checks=tuple(self._checks), notes=notes))
         write_atomic(folder / MANIFEST_FILE, render_manifest(feature))
         shutil.rmtree(folder / _PHOTOS_DIR, ignore_errors=True)
         for name in _WORKING_FILES:
-            (folder / name).unlink(missing_ok=True)
+            _delete(folder / name)
 
     def _write(self, name: str, record: Struct | tuple[Struct, ...]) -> None:
         content = msgspec.json.format(msgspec.json.encode(record), indent=2)
         write_atomic(self._draft.folder / name, content + b"\n")
 
-    def _refuse_on(self, findings: tuple[Finding, ...] | tuple[str, ...]) -> None:
+    def _judge(self, check: str, looked_at: str, findings: tuple[Fault, ...]) -> None:
+        """Record a check that ran, and refuse on what it found."""
+        self._checks.append(QaCheck(name=check, looked_at=looked_at, findings=findings))
         if findings:
-            raise GateRefused(tuple(str(finding) for finding in findings))
+            raise GateRefused(findings)
+
+
+def _to_fault(code: str, where: str, line: str) -> Fault:
+    """Return a finding as it is kept, from the one line it is told by, which begins with the place."""
+    return Fault(code=code, where=where, message=line.removeprefix(f"{where}: "))
+
+
+def _delete(file: Path) -> None:
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise DiskError(str(file), error.strerror or str(error)) from error

@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from decimal import Decimal
 
 import msgspec
 
-from lamplighter.errors import UpstreamError
+from lamplighter.errors import UpstreamError, render_line
 
 _VARIANT_MARK = re.compile(r"[|/(（【,、]| [-–—] ")
 MIN_SHORT_SIDE = 600
@@ -40,9 +39,10 @@ class ShopImage:
     width: int = 0
     height: int = 0
 
-    def is_large_enough(self, min_short_side: int) -> bool:
+    @property
+    def is_large_enough(self) -> bool:
         """Say whether the short side reaches the minimum, or is not known yet."""
-        return self.width <= 0 or self.height <= 0 or min(self.width, self.height) >= min_short_side
+        return self.width <= 0 or self.height <= 0 or min(self.width, self.height) >= MIN_SHORT_SIDE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,46 +77,23 @@ class ShopProduct:
     options: tuple[ShopOption, ...]
     variants: tuple[ShopVariant, ...]
     images: tuple[ShopImage, ...]
-    published_at: datetime | None
 
     @property
     def usable_images(self) -> tuple[ShopImage, ...]:
         """Return the images whose short side is at least 600 pixels or not known."""
-        return self.images_of(MIN_SHORT_SIDE)
-
-    def images_of(self, min_short_side: int) -> tuple[ShopImage, ...]:
-        """Return the images that are large enough, or of unknown size."""
-        return tuple(image for image in self.images if image.is_large_enough(min_short_side))
+        return tuple(image for image in self.images if image.is_large_enough)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProductList:
     """A shop's list in its own order (newest published first), and why products were passed over as unreadable.
 
-    `currency` is what the shop's cookie said in the same answer, "" when it did not; `answered_by` is the host that
-    answered when it is not the one asked.
+    `currency` is what the shop's cookie said in the same answer, "" when it did not.
     """
 
     products: tuple[ShopProduct, ...]
     unreadable: tuple[str, ...] = ()
     currency: str = ""
-    answered_by: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usable:
-    """A product that can be featured, and the pictures that can show it."""
-
-    product: ShopProduct
-    images: tuple[ShopImage, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassedOver:
-    """A product that cannot be featured, and why."""
-
-    product: ShopProduct
-    reason: str
 
 
 class _WireVariant(msgspec.Struct):
@@ -149,7 +126,6 @@ class _WireProduct(msgspec.Struct):
     options: list[_WireOption | None] | None = None
     variants: list[_WireVariant | None] | None = None
     images: list[_WireImage | None] | None = None
-    published_at: str | None = None
 
 
 class _WireList(msgspec.Struct):
@@ -169,26 +145,22 @@ def parse_products(content: bytes, *, subject: str = "products.json") -> Product
         try:
             product = _parse_product(raw)
         except (msgspec.DecodeError, RecursionError, ValueError) as error:
-            unreadable.append(f"product {number}: {_printable(str(error), 200)}")
+            unreadable.append(f"product {number}: {render_line(str(error), limit=200)}")
         else:
             products.setdefault(product.id, product)
     return ProductList(products=tuple(products.values()), unreadable=tuple(unreadable))
 
 
-def decide_usable(product: ShopProduct, *, min_short_side: int = MIN_SHORT_SIDE) -> Usable | PassedOver:
-    """Return whether a product can be featured: it has a title, can be bought, costs something, can be shown."""
+def find_obstacle(product: ShopProduct) -> str:
+    """Return why a product cannot be featured, "" when it has a title, can be bought, costs something, can be shown."""
     to_buy = [variant for variant in product.variants if variant.available]
-    images = product.images_of(min_short_side)
-    reason = ""
     if not product.title:
-        reason = "no title"
-    elif not to_buy:
-        reason = "sold out"
-    elif all(variant.price <= 0 for variant in to_buy):
-        reason = "not for sale"
-    elif not images:
-        reason = "no usable photo"
-    return PassedOver(product=product, reason=reason) if reason else Usable(product=product, images=images)
+        return "no title"
+    if not to_buy:
+        return "sold out"
+    if all(variant.price <= 0 for variant in to_buy):
+        return "not for sale"
+    return "" if product.usable_images else "no usable photo"
 
 
 def choose_order(products: Iterable[ShopProduct], used: Iterable[int]) -> tuple[ShopProduct, ...]:
@@ -225,7 +197,6 @@ def _parse_product(raw: msgspec.Raw) -> ShopProduct:
         ),
         variants=tuple(_parse_variant(variant) for variant in wire.variants or [] if variant),
         images=tuple(images),
-        published_at=_parse_instant(wire.published_at or ""),
     )
 
 
@@ -264,21 +235,13 @@ def _parse_price(value: str | float | None) -> Decimal | None:
     return Decimal(text) if _PRICE.fullmatch(text) else None
 
 
-def _parse_instant(text: str) -> datetime | None:
-    try:
-        instant = datetime.fromisoformat(text)
-        return instant.astimezone(UTC) if instant.tzinfo else None
-    except (ValueError, OverflowError):
-        return None
-
-
 def _tidy(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
 def _answer_error(content: bytes, error: Exception, subject: str) -> ShopAnswerError:
     """Say what came instead of a product list, with its first letters."""
-    snippet = _printable(content[:2_000].decode("utf-8", errors="replace"), _SNIPPET_LETTERS)
+    snippet = render_line(content[:2_000].decode("utf-8", errors="replace").lstrip(), limit=_SNIPPET_LETTERS)
     start = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if not start:
         return HalfAnswer(subject, "the answer is empty")
@@ -286,15 +249,14 @@ def _answer_error(content: bytes, error: Exception, subject: str) -> ShopAnswerE
         title = re.search(
             r"<title[^>]*>([^<]{1,200})", content[:20_000].decode("utf-8", errors="replace"), re.IGNORECASE
         )
-        what = f"titled {_printable(title[1], _SNIPPET_LETTERS)!r}" if title else f"beginning with {snippet!r}"
+        what = (
+            f"titled {render_line(title[1].strip(), limit=_SNIPPET_LETTERS)!r}"
+            if title
+            else f"beginning with {snippet!r}"
+        )
         return ShopAnswerError(subject, f"a web page came instead of a product list, {what}")
     if "truncated" in str(error):
         return HalfAnswer(subject, f"the product list breaks off after {len(content):,} bytes")
-    return ShopAnswerError(subject, f"the answer is not a product list ({_printable(str(error), 120)}): {snippet!r}")
-
-
-def _printable(text: str, letters: int) -> str:
-    """Return the beginning of a foreign text, safe to show in one line."""
-    line = _tidy(text)
-    shown = "".join(letter if letter.isprintable() else "?" for letter in line[:letters])
-    return shown + "…" if len(line) > letters else shown
+    return ShopAnswerError(
+        subject, f"the answer is not a product list ({render_line(str(error), limit=120)}): {snippet!r}"
+    )

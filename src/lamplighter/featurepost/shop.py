@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 from urllib.parse import SplitResult, quote, urlsplit
 
-from lamplighter.errors import ConfigError, UpstreamError
+from lamplighter.errors import ConfigError, UpstreamError, render_line
 from lamplighter.featurepost.catalog import Brand
-from lamplighter.featurepost.photo import BadPhoto, inspect_photo
+from lamplighter.featurepost.photo import BadPhoto, Photo, check_photo
 from lamplighter.featurepost.product import ProductList, ShopImage, parse_products
 from lamplighter.featurepost.settings import ShopSettings
 from lamplighter.host.clock import Clock
@@ -68,8 +68,8 @@ class Shop(Protocol):
     def fetch_products(self) -> ProductList:
         """Return at least one product; raises UpstreamError (EmptyShop when there is none) or InputError."""
 
-    def fetch_photo(self, image: ShopImage) -> bytes:
-        """Return the bytes of a picture that passed inspect_photo; raises BadPhoto, UpstreamError or InputError."""
+    def fetch_photo(self, image: ShopImage) -> Photo:
+        """Return a picture that passed check_photo; raises BadPhoto, UpstreamError or InputError."""
 
     def product_url(self, handle: str) -> str:
         """Return the public address of a product, "" when the shop has none."""
@@ -82,6 +82,42 @@ def open_shop(
     if brand.shop_folder:
         return FolderShop(catalog_dir / brand.shop_folder, settings)
     return WebShop(brand.shop, http_factory(), clock, settings)
+
+
+class Shops:
+    """The shops of one run: each is opened once and gives its list once, however many features are made of it."""
+
+    def __init__(self, shop_for: Callable[[Brand], Shop]) -> None:
+        self._shop_for = shop_for
+        self._open: dict[str, Shop] = {}
+
+    def find(self, brand: Brand) -> Shop:
+        """Return the shop of a brand; brands with the same shop share it."""
+        if brand.shop not in self._open:
+            self._open[brand.shop] = _ListedOnce(self._shop_for(brand))
+        return self._open[brand.shop]
+
+
+class _ListedOnce:
+    """A shop whose list is kept once it came; an error is not."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop = shop
+        self._listed: ProductList | None = None
+
+    def fetch_products(self) -> ProductList:
+        """Return the list, asked for the first time only."""
+        if self._listed is None:
+            self._listed = self._shop.fetch_products()
+        return self._listed
+
+    def fetch_photo(self, image: ShopImage) -> Photo:
+        """Return a picture."""
+        return self._shop.fetch_photo(image)
+
+    def product_url(self, handle: str) -> str:
+        """Return the public address of a product."""
+        return self._shop.product_url(handle)
 
 
 class FolderShop:
@@ -97,8 +133,8 @@ class FolderShop:
         content = read_capped(file, limit=self._settings.list_bytes, what="product list")
         return _not_empty(parse_products(content, subject=str(file)), str(file))
 
-    def fetch_photo(self, image: ShopImage) -> bytes:
-        """Return the bytes of a picture inside the folder; a name that leads out of it is refused."""
+    def fetch_photo(self, image: ShopImage) -> Photo:
+        """Return a picture inside the folder; a name that leads out of it is refused."""
         subject = _short(image.src)
         try:
             root = self._folder.resolve()
@@ -108,8 +144,7 @@ class FolderShop:
         if not file.is_relative_to(root):
             raise BadPhoto(subject, "it lies outside the shop's folder")
         content = read_capped(file, limit=self._settings.photo_bytes, what="photo")
-        inspect_photo(content, subject=subject)
-        return content
+        return check_photo(content, subject=subject)
 
     def product_url(self, handle: str) -> str:
         """Return "": a folder has no public address."""
@@ -123,6 +158,8 @@ class WebShop:
     def __init__(self, base_url: str, http: Http, clock: Clock, settings: ShopSettings) -> None:
         parts = _parse_shop_address(base_url)
         self._scheme, self._host, self._query = parts.scheme, parts.netloc, parts.query
+        self._listed_hosts = frozenset(name.lower() for name in settings.allowed_hosts)
+        _check_scheme(self._scheme, self._host, self._listed_hosts)
         self._base = f"{parts.scheme}://{self._host}{parts.path.rstrip('/')}"
         self._subject = f"{self._host}{parts.path.rstrip('/')}/{PRODUCTS_FILE}"
         self._http = http
@@ -138,8 +175,8 @@ class WebShop:
             lambda: self._fetch_list(deadline), self._clock, deadline, tries=settings.tries, wait=settings.wait
         )
 
-    def fetch_photo(self, image: ShopImage) -> bytes:
-        """Return the bytes of a picture from the shop's own host or Shopify's CDN, at most 1440 pixels wide there."""
+    def fetch_photo(self, image: ShopImage) -> Photo:
+        """Return a picture from the shop's own host or Shopify's CDN, at most 1440 pixels wide there."""
         settings = self._settings
         url = self._photo_url(image)
         deadline = self._clock.monotonic() + settings.photo_total
@@ -150,8 +187,7 @@ class WebShop:
             tries=settings.photo_tries,
             wait=settings.photo_wait,
         )
-        inspect_photo(content, subject=_short(url))
-        return content
+        return check_photo(content, subject=_short(url))
 
     def product_url(self, handle: str) -> str:
         """Return the public address of a product; handles may hold any letter and are percent-encoded."""
@@ -173,11 +209,7 @@ class WebShop:
             remedy = f'set "shop" to {self._scheme}://{_short(answered_by)} if that is right'
             raise ShopMoved(self._subject, f"the shop answers from {_short(answered_by)}", remedy)
         products = _not_empty(parse_products(response.body, subject=self._subject), self._subject)
-        return dataclasses.replace(
-            products,
-            currency=_choose_currency(response.header_values("set-cookie")),
-            answered_by="" if answered_by == self._host else answered_by,
-        )
+        return dataclasses.replace(products, currency=_choose_currency(response.header_values("set-cookie")))
 
     def _photo_url(self, image: ShopImage) -> str:
         """Return the address a picture is asked for at; raises BadPhoto for a host that is not the shop's."""
@@ -197,12 +229,13 @@ class WebShop:
 
     def _may_show(self, scheme: str, host: str) -> bool:
         """Judge a picture's host; the list of private hosts speaks only for a shop that is on it itself."""
-        listed = {name.lower() for name in self._settings.allowed_hosts}
-        if _with_port(self._scheme, self._host) in listed and _with_port(scheme, host) in listed:
+        if {_with_port(self._scheme, self._host), _with_port(scheme, host)} <= self._listed_hosts:
             return True
         return scheme == "https" and (host == _CDN or _is_same_shop(self._host, host))
 
     def _fetch_photo_bytes(self, url: str, deadline: timedelta) -> bytes:
+        if urlsplit(url).netloc != _CDN:
+            self._keep_spacing()
         accept = "image/jpeg,image/png;q=0.9,image/webp;q=0.8"  # without it the bytes need not match the extension
         response = self._get(url, accept, self._settings.photo_bytes, deadline)
         parts = urlsplit(response.url)
@@ -228,7 +261,7 @@ class WebShop:
         )
 
     def _keep_spacing(self) -> None:
-        """Wait until the last call is `spacing` ago."""
+        """Wait until the last call to the shop's own host is `spacing` ago; Shopify's CDN is there to be asked."""
         if self._called_at is not None:
             pause = self._called_at + self._settings.spacing - self._clock.monotonic()
             if pause > timedelta():
@@ -315,6 +348,14 @@ def _parse_shop_address(base_url: str) -> SplitResult:
     return parts._replace(netloc=host)
 
 
+def _check_scheme(scheme: str, host: str, listed_hosts: frozenset[str]) -> None:
+    """Raise ConfigError for plain http, unless a person listed this very host and port."""
+    place = _with_port(scheme, host)
+    if scheme == "http" and place not in listed_hosts:
+        remedy = f'write https://, or list "{place}" under network.allowed_hosts if it is your own test shop'
+        raise ConfigError(f"shop http://{host}", "plain http is not used for public shops", remedy)
+
+
 def _choose_currency(cookies: tuple[str, ...]) -> str:
     """Return the one currency an answer's cookies name, "" when they name none or several (reference §0.1)."""
     named = {found[1] for cookie in cookies if (found := _CURRENCY.match(cookie))}
@@ -352,4 +393,4 @@ def _not_empty(found: ProductList, subject: str) -> ProductList:
 
 def _short(text: str) -> str:
     """Return a foreign name or address for a message, without its query."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text.partition("?")[0][:160]) or "photo"
+    return render_line(text.partition("?")[0], limit=160) or "photo"

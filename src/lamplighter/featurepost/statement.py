@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lamplighter.featurepost.bracket import is_balanced
+
 QUOTE_LETTERS = 140
 _WORDS_OF_A_SENTENCE = 3
 
@@ -168,7 +170,6 @@ _VERB = re.compile(
 )
 _CAPITALS = re.compile(r"(?<=\s)[A-Z][a-z]+")
 _COUNT = re.compile(r"\s[x×]\s?\d{1,3}\.?$|^\d{1,3}\s?[x×]\s(?!\d)", re.IGNORECASE)
-_PAIRS = {")": "(", "]": "[", "）": "（", "］": "［", "】": "【", "』": "『", "」": "「", "〕": "〔"}
 _MARKUP = re.compile(r"[<>{}`\\]|\]\(|&\w+;|\*\*|__")
 _MONEY = re.compile(r"[$€£¥￥₩₹]|\d\s?(?:円|usd|eur|gbp|jpy|dollars?|euros?)", re.IGNORECASE)
 _CONTACT = re.compile(
@@ -210,6 +211,11 @@ _EN_END = re.compile(r"(?<=[.!?])[ \t]+(?=[\"“‘(]?[A-Z0-9])")
 _JA_END = re.compile(r"(?<=[。！？])(?![」』）])")
 _ROW = re.compile(r"([^:：]{1,30}?)\s*[:：]\s*(\S.*)", re.DOTALL)
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+def holds_japanese(text: str) -> bool:
+    """Tell whether there is a letter of kana or kanji."""
+    return _JAPANESE.search(text) is not None
 
 
 def find_attack(text: str) -> str:
@@ -262,7 +268,7 @@ def _split_japanese(text: str) -> Iterator[str]:
             yield sentence.strip()
 
 
-def read_statement(text: str) -> Statement | None:
+def parse_statement(text: str) -> Statement | None:
     """Return what a sentence says about a thing, or None when it is no plain statement worth quoting."""
     if not _is_quotable(text):
         return None
@@ -290,30 +296,19 @@ def _is_list_item(text: str) -> bool:
     """Tell whether a line without a label only lists: columns, or another thing's name and how many there are of it."""
     if len(_CELLS.findall(text)) >= _MOST_CELLS or _COUNT.search(text):
         return True
-    if _JAPANESE.search(text) or text.endswith("."):
+    if holds_japanese(text) or text.endswith("."):
         return False
     return len(_CAPITALS.findall(text)) > 1 and not _VERB.search(text.lower())
 
 
-def _is_closed(text: str) -> bool:
-    """Tell whether every bracket has its other half, in order."""
-    open_marks: list[str] = []
-    for letter in text:
-        if letter in _PAIRS.values():
-            open_marks.append(letter)
-        elif letter in _PAIRS and (not open_marks or open_marks.pop() != _PAIRS[letter]):
-            return False
-    return not open_marks
-
-
 def _is_quotable(text: str) -> bool:
-    fewest = 4 if _JAPANESE.search(text) else 8
+    fewest = 4 if holds_japanese(text) else 8
     if not fewest <= len(text) <= QUOTE_LETTERS or text.isupper():
         return False
     folded = unicodedata.normalize("NFKC", text)
     return (
         is_plain(folded)
-        and _is_closed(text)
+        and is_balanced(text)
         and not _SIZE_RUN.search(folded)
         and not _LEANING.match(folded)
         and not _PROMOTION.search(folded)

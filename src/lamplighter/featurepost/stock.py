@@ -52,14 +52,26 @@ class Place(enum.Enum):
 _PREFIX = {Place.DRAFT: "_draft-", Place.HELD: "_held-", Place.READY: "", Place.POSTED: ""}
 
 
+class Fault(Struct, frozen=True, kw_only=True):
+    """One thing a check found: its stable code, where, and a sentence for a person."""
+
+    code: str
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        """Render one line."""
+        return f"{self.where}: {self.message}"
+
+
 class Failure(Struct, frozen=True, kw_only=True):
-    """Why a draft did not become ready: the step, the error in one line, when, and in which run."""
+    """Why a draft did not become ready: the step, the error in one line, when, in which run, and all that was found."""
 
     step: str
     message: str
     at: datetime
     run: int
-    findings: tuple[str, ...] = ()
+    findings: tuple[Fault, ...] = ()
 
 
 class Reason(Struct, frozen=True, kw_only=True):
@@ -78,6 +90,15 @@ class StockItem:
     number: int
     place: Place
     folder: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """A feature's folder as it was found: its manifest, None when it cannot be read, and why it cannot be posted."""
+
+    item: StockItem
+    feature: Feature | None
+    trouble: str
 
 
 class Stock:
@@ -124,19 +145,26 @@ class Stock:
             raise InputError(str(file), named, "name the folder as the manifest says")
         return feature
 
+    def examine(self, *places: Place) -> tuple[Examined, ...]:
+        """Return the features in some places, oldest number first: one walk in all, one reading of each manifest."""
+        items = sorted(self._walk(), key=lambda item: item.number)
+        posted = frozenset(item.id for item in items if item.place is Place.POSTED)
+        return tuple(self._examine(item, posted) for item in items if item.place in places)
+
     def trouble(self, item: StockItem) -> str:
         """Return why a ready or held feature cannot be posted as it stands, "" when it can."""
+        posted = frozenset(other.id for other in self.with_id(item.id) if other.place is Place.POSTED)
+        return self._examine(item, posted).trouble
+
+    def _examine(self, item: StockItem, posted: frozenset[str]) -> Examined:
         try:
             feature = self.read(item)
         except LamplighterError as error:
-            return str(error)
-        for slide in feature.slides:
-            if Path(slide.file).name != slide.file:
-                return f"{item.id}: {slide.file[:60]!r} is no file of its folder"
-            if not (item.folder / slide.file).is_file():
-                return f"{item.id}: {slide.file} is missing"
-        copies = any(other.place is Place.POSTED for other in self.with_id(item.id))
-        return f"{item.id}: it is among the posted ones already" if copies else ""
+            return Examined(item=item, feature=None, trouble=str(error))
+        trouble = _find_slide_trouble(item, feature)
+        if not trouble and item.place is not Place.POSTED and item.id in posted:
+            trouble = f"{item.id}: it is among the posted ones already"
+        return Examined(item=item, feature=feature, trouble=trouble)
 
     def interrupted(self) -> tuple[StockItem, ...]:
         """Return the drafts that neither failed nor became ready; with the lock held, their makers are dead."""
@@ -167,19 +195,23 @@ class Stock:
         """Leave a draft where it is, with what failed and why."""
         write_atomic(draft.folder / FAILURE_FILE, msgspec.json.format(msgspec.json.encode(failure), indent=2) + b"\n")
 
-    def promote(
-        self, draft: StockItem, feature: Feature, check: Callable[[], None], hold: Reason | None = None
-    ) -> StockItem:
-        """Make a complete draft ready (or held for review) by one rename, after `check` says that we still may."""
+    def promote(self, draft: StockItem, check: Callable[[], None], hold: Reason | None = None) -> StockItem:
+        """Make a complete draft ready (or held for review) by one rename, after `check` says that we still may.
+
+        The rename is the commit: nothing that fails after it unmakes the feature, and `take_over` mends the index.
+        """
         for file in sorted(path for path in draft.folder.rglob("*") if path.is_file()):
             sync_file(file)
         sync_folder(draft.folder)
         if hold is not None:
             self._write_reason(draft.folder, hold)
         check()
-        ready = self._move(draft, Place.READY if hold is None else Place.HELD)
-        self._index.remember(feature)
-        return ready
+        return self._move(draft, Place.READY if hold is None else Place.HELD)
+
+    def is_promoted(self, draft: StockItem) -> bool:
+        """Tell whether a draft has become ready or held, which a promotion that then failed may have done."""
+        places = {item.place for item in self.with_id(draft.id)}
+        return Place.DRAFT not in places and bool(places & {Place.READY, Place.HELD})
 
     def move_to_posted(self, item: StockItem) -> StockItem:
         """Put a feature that was posted among the posted ones."""
@@ -264,6 +296,15 @@ def _parse_name(parent: Path, name: str, *, posted: bool) -> StockItem | None:
     places = {"_draft-": Place.DRAFT, "_held-": Place.HELD}
     place = Place.POSTED if posted else places.get(match["prefix"] or "", Place.READY)
     return StockItem(id=match["id"], number=int(match["number"]), place=place, folder=parent / name)
+
+
+def _find_slide_trouble(item: StockItem, feature: Feature) -> str:
+    for slide in feature.slides:
+        if Path(slide.file).name != slide.file:
+            return f"{item.id}: {slide.file[:60]!r} is no file of its folder"
+        if not (item.folder / slide.file).is_file():
+            return f"{item.id}: {slide.file} is missing"
+    return ""
 
 
 def _read_struct(file: Path, kind: type[_Record]) -> _Record | None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
+import errno
 import sqlite3
-import tempfile
+import stat
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Self
-from urllib.parse import quote
 
 from lamplighter.errors import DiskError
+from lamplighter.host.files import private_folder
 
 Value = str | int | float | None
 PATIENCE = timedelta(seconds=10)
@@ -44,6 +44,11 @@ class Database:
         """Take over `connection`; use one of the two open functions instead."""
         self._connection = connection
         self._file = file
+
+    @property
+    def name(self) -> str:
+        """Return the file's name for a message."""
+        return str(self._file)
 
     def rows(self, statement: str, values: Sequence[Value] = ()) -> list[sqlite3.Row]:
         """Run one statement and return its rows."""
@@ -118,116 +123,72 @@ def _use_log(database: Database, patience: timedelta) -> None:
 
 
 def open_database_to_read(file: Path, migrations: Sequence[Migration], *, patience: timedelta = PATIENCE) -> Database:
-    """Open a copy in memory, so that reading changes nothing on disk, beside the file included.
+    """Open a copy in memory, so that nothing that is done with it changes anything on disk, beside the file included.
 
-    A missing database reads as an empty one, an older one as migrated; raises DiskError.
+    A missing database reads as an empty one, an older one as migrated; raises DiskError. Not for a process that also
+    has it open for writing: closing a file that was read drops that process's locks on it (sqlite.org/howtocorrupt.html
+    2.2).
     """
     with _sqlite_errors(file):
         database = Database(_connect(":memory:"), file)
     try:
         with _sqlite_errors(file):
-            if file.exists() and file.stat().st_size:
-                _copy(file, database._connection, patience)  # noqa: SLF001 - the class's own module
+            _load(_read_parts(file, patience), database._connection)  # noqa: SLF001 - the class's own module
         _migrate(database, migrations)
-        database.row("PRAGMA query_only = ON")
     except BaseException:
         database.close()
         raise
     return database
 
 
-def _copy(file: Path, memory: sqlite3.Connection, patience: timedelta) -> None:
-    """Copy a database into memory; what was made, changed or removed beside it meanwhile means to try again."""
+def _read_parts(file: Path, patience: timedelta) -> dict[str, bytes]:
+    """Return what a database consists of, by the ends of the names: itself, its log, its rollback journal.
+
+    Nobody is locked out, so it is read until two readings are the same: what lies still for that long belongs together.
+    The log's index (-shm) is left out: SQLite makes it anew from the log.
+    """
     end = time.monotonic() + patience.total_seconds()
-    while True:
-        before = _read_stamps(file)
-        error = _try_copy(file, before, memory, patience)
-        locked = before.log is not None and before.index is not None
-        same = _read_stamps(file) == before and not _is_index_in_the_making(error)
-        if error is None and (locked or same):
-            return
-        if error is not None and (same or _is_busy(error)):
-            raise error
+    while (parts := _read_parts_once(file)) != _read_parts_once(file):
         if time.monotonic() > end:
             raise sqlite3.OperationalError("it changed again and again while it was read")
         time.sleep(_PAUSE_SECONDS)
+    return parts
 
 
-def _try_copy(file: Path, there: _Stamps, memory: sqlite3.Connection, patience: timedelta) -> Exception | None:
-    """Copy without writing beside the file (sqlite.org/uri.html, walformat.html) and return what went wrong.
+def _read_parts_once(file: Path) -> dict[str, bytes]:
+    read = {ending: _read_part(file.with_name(file.name + ending)) for ending in ("", "-wal", "-journal")}
+    return {ending: content for ending, content in read.items() if content}
 
-    With a log and its index: `readonly_shm`, which takes the reader's locks and builds an index of its own where no
-    writer lives; plain `mode=ro` would write into the index. A log without an index has no writer, or one that just
-    leaves: both are copied away and opened there. With no log: `immutable`, since `mode=ro` would make one. The last
-    two take no lock, so they only count when nothing changed.
-    """
-    address = f"file:{quote(str(file))}?mode=ro"
+
+def _read_part(path: Path) -> bytes:
+    """Return the bytes of a file, none where it is missing; what is no file is an error, and a FIFO not waited for."""
     try:
-        if there.log is not None and there.index is not None:
-            _back_up(f"{address}&readonly_shm=1", memory, patience)
-        elif there.log is not None and there.log.size:
-            _copy_orphan(file, memory)
-        else:
-            _back_up(f"{address}&immutable=1", memory, patience)
-    except (sqlite3.Error, FileNotFoundError) as error:
-        return error
-    return None
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OSError(errno.EINVAL, "this is no regular file")
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
-def _back_up(address: str, memory: sqlite3.Connection, patience: timedelta) -> None:
-    with contextlib.closing(_connect(address, patience=patience, uri=True)) as source:
-        source.execute("BEGIN")
-        source.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()  # waits for a lock; backup() would for ever
-        source.backup(memory)
-
-
-def _copy_orphan(file: Path, memory: sqlite3.Connection) -> None:
-    with tempfile.TemporaryDirectory(prefix="lamplighter-") as folder:
-        copy = Path(folder) / "copy.db"
-        shutil.copyfile(file, copy)
-        shutil.copyfile(_beside(file, "-wal"), _beside(copy, "-wal"))
+def _load(parts: dict[str, bytes], memory: sqlite3.Connection) -> None:
+    """Put a database into memory; where there is more to it than one file, SQLite itself joins the parts."""
+    content = parts.get("")
+    if content is None:
+        return
+    if len(parts) == 1:
+        # The mark of the write-ahead log is taken out: memory has none (sqlite.org/c3ref/deserialize.html).
+        memory.deserialize(content[:18] + b"\x01\x01" + content[20:] if content[18:20] == b"\x02\x02" else content)
+        return
+    with private_folder() as folder:
+        copy = folder / "copy.db"
+        for ending, part in parts.items():
+            copy.with_name(copy.name + ending).write_bytes(part)
         with contextlib.closing(_connect(str(copy))) as source:
             source.backup(memory)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stamp:
-    """What tells whether a file was changed or replaced."""
-
-    inode: int
-    size: int
-    changed_at_ns: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stamps:
-    """A database, its log (-wal) and the log's index (-shm), None where there is none."""
-
-    file: _Stamp | None
-    log: _Stamp | None
-    index: _Stamp | None
-
-
-def _read_stamps(file: Path) -> _Stamps:
-    return _Stamps(
-        file=_read_stamp(file), log=_read_stamp(_beside(file, "-wal")), index=_read_stamp(_beside(file, "-shm"))
-    )
-
-
-def _read_stamp(path: Path) -> _Stamp | None:
-    try:
-        stat = path.stat()
-    except FileNotFoundError:
-        return None
-    return _Stamp(inode=stat.st_ino, size=stat.st_size, changed_at_ns=stat.st_mtime_ns)
-
-
-def _beside(file: Path, ending: str) -> Path:
-    return file.with_name(file.name + ending)
-
-
-def _connect(address: str, *, patience: timedelta = PATIENCE, uri: bool = False) -> sqlite3.Connection:
-    connection = sqlite3.connect(address, uri=uri, timeout=patience.total_seconds(), isolation_level=None)
+def _connect(address: str, *, patience: timedelta = PATIENCE) -> sqlite3.Connection:
+    connection = sqlite3.connect(address, timeout=patience.total_seconds(), isolation_level=None)
     connection.row_factory = sqlite3.Row
     return connection
 
@@ -244,6 +205,8 @@ def _migrate(database: Database, migrations: Sequence[Migration]) -> None:
     """Run the steps that have not run, each in one transaction."""
     database.change(_MIGRATION_TABLE)
     done = {row["name"] for row in database.rows("SELECT name FROM migration")}
+    if done - {migration.name for migration in migrations}:
+        raise DiskError(database.name, "it was written by a newer lamplighter", "update this one")
     for migration in migrations:
         if migration.name in done:
             continue
@@ -268,11 +231,6 @@ def _sqlite_errors(file: Path) -> Iterator[None]:
 
 def _is_busy(error: BaseException | None) -> bool:
     return getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY")
-
-
-def _is_index_in_the_making(error: BaseException | None) -> bool:
-    """Return whether a writer was just making the log's index: of a database opened to read that is all it can mean."""
-    return getattr(error, "sqlite_errorname", "").startswith("SQLITE_READONLY")
 
 
 def _remedy(error: sqlite3.Error) -> str:

@@ -1,11 +1,11 @@
-"""One HTTP exchange on httpx2: one checked connection, one request, one bounded answer; importing it is slow."""
+"""One HTTP exchange on httpcore2: one checked connection, one request, one bounded answer; importing it is slow."""
 
 from __future__ import annotations
 
 import contextlib
 import ssl
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -61,26 +61,22 @@ class Exchange:
 
     def fetch(self, hop: Hop) -> Answer:
         """Send one GET and return its answer; raises the errors of host/network.py and nothing else."""
-        _check_web_address(hop.url)
+        url = _parse_web_address(hop.url)
         timer = _Timer(self._clock, hop.deadline)
-        gate = _Gate(hop.listed_hosts, self._resolver, timer)
-        timeout = httpx2.Timeout(hop.read.total_seconds(), connect=hop.connect.total_seconds())
+        connector = _Connector(hop.listed_hosts, self._resolver, timer)
         with (
             _our_errors(hop, timer),
-            _Transport(self._tls, gate) as transport,
-            httpx2.Client(transport=transport, trust_env=False, timeout=timeout) as client,
+            httpcore2.ConnectionPool(ssl_context=self._tls, network_backend=connector) as pool,
+            pool.stream(
+                "GET",
+                httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+                headers=(("host", url.netloc.decode("ascii")), *hop.headers.items()),
+                extensions={"timeout": _timeouts(hop)},
+            ) as response,
         ):
-            request = httpx2.Request("GET", hop.url, headers=hop.headers, extensions={"timeout": timeout.as_dict()})
-            response = client.send(request, stream=True, follow_redirects=False)
-            try:
-                return Answer(
-                    status=response.status_code,
-                    headers=tuple((name.lower(), value) for name, value in response.headers.multi_items()),
-                    body=_read_body(response, hop, timer),
-                    listed=gate.listed,
-                )
-            finally:
-                response.close()
+            headers = tuple((_text(name).lower(), _text(value)) for name, value in response.headers)
+            body = _read_body(response.iter_stream(), headers, hop, timer)
+            return Answer(status=response.status, headers=headers, body=body, listed=connector.listed)
 
 
 def join(url: str, location: str) -> str:
@@ -91,8 +87,8 @@ def join(url: str, location: str) -> str:
         raise BrokenAnswer(subject_of(url), f"redirects to what is no address: {location[:80]!r}") from error
 
 
-def _check_web_address(url: str) -> None:
-    """Raise AddressRefused for what cannot be asked for."""
+def _parse_web_address(url: str) -> httpx2.URL:
+    """Return an address with its name in ASCII (IDNA); raises AddressRefused for what cannot be asked for."""
     try:
         parsed = httpx2.URL(url)
     except (httpx2.InvalidURL, ValueError, TypeError) as error:
@@ -101,6 +97,21 @@ def _check_web_address(url: str) -> None:
         raise AddressRefused(subject_of(url), "only http and https addresses with a host are asked for")
     if parsed.userinfo:
         raise AddressRefused(subject_of(url), "a user name or password does not belong into an address")
+    return parsed
+
+
+def _timeouts(hop: Hop) -> dict[str, float]:
+    """Return the limits of a hop by httpcore2's names."""
+    read, connect = hop.read.total_seconds(), hop.connect.total_seconds()
+    return {"connect": connect, "read": read, "write": read, "pool": read}
+
+
+def _text(header: bytes) -> str:
+    """Return a header's name or value as text; what is not UTF-8 is read as Latin-1, where every byte is a letter."""
+    try:
+        return header.decode("utf-8")
+    except UnicodeDecodeError:
+        return header.decode("latin-1")
 
 
 class _Timer:
@@ -122,7 +133,7 @@ class _Timer:
         return left if seconds is None else min(seconds, left)
 
 
-class _Gate(httpcore2.NetworkBackend):
+class _Connector(httpcore2.NetworkBackend):
     """Connects to the very addresses it has checked, so that a name cannot change its mind in between."""
 
     def __init__(self, listed_hosts: frozenset[str], resolver: Resolver, timer: _Timer) -> None:
@@ -198,60 +209,19 @@ class _Stream(httpcore2.NetworkStream):
         return self._inner.get_extra_info(info)
 
 
-class _Transport(httpx2.BaseTransport):
-    """httpx2's own transport, but for the gate: it takes no network backend, httpcore2's pool does."""
-
-    def __init__(self, tls: ssl.SSLContext, gate: _Gate) -> None:
-        self._pool = httpcore2.ConnectionPool(ssl_context=tls, network_backend=gate, max_keepalive_connections=0)
-
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        answer = self._pool.handle_request(
-            httpcore2.Request(
-                method=request.method,
-                url=httpcore2.URL(
-                    scheme=request.url.raw_scheme,
-                    host=request.url.raw_host,
-                    port=request.url.port,
-                    target=request.url.raw_path,
-                ),
-                headers=request.headers.raw,
-                extensions=request.extensions,
-            )
-        )
-        if not isinstance(answer.stream, Iterable):
-            raise TypeError("a synchronous pool gives a synchronous stream")
-        return httpx2.Response(
-            answer.status, headers=answer.headers, stream=_Body(answer.stream), extensions=answer.extensions
-        )
-
-    def close(self) -> None:
-        self._pool.close()
+class _BrokenEncoding(Exception):
+    """The body is not what its Content-Encoding says."""
 
 
-class _Body(httpx2.SyncByteStream):
-    """The raw bytes of an answer as they arrive."""
-
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self._pieces = pieces
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield from self._pieces
-
-    def close(self) -> None:
-        close: Callable[[], None] | None = getattr(self._pieces, "close", None)
-        if close:
-            close()
-
-
-def _read_body(response: httpx2.Response, hop: Hop, timer: _Timer) -> bytes:
+def _read_body(pieces: Iterable[bytes], headers: tuple[tuple[str, str], ...], hop: Hop, timer: _Timer) -> bytes:
     """Return the decoded body; stops at the cap and at the deadline."""
-    announced = response.headers.get("content-length", "")
-    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    announced = next((value for name, value in headers if name == "content-length"), "")
+    encodings = [value.strip().lower() for name, value in headers if name == "content-encoding"]
     too_large = TooLarge(subject_of(hop.url), f"the answer is larger than {hop.max_bytes:,} bytes")
     if announced.isdecimal() and int(announced[:20]) > hop.max_bytes:
         raise too_large
     body = bytearray()
-    for piece in _decode(response.iter_raw(), encoding):
+    for piece in _decode(pieces, ", ".join(encodings)):
         body += piece
         if len(body) > hop.max_bytes:
             raise too_large
@@ -259,21 +229,28 @@ def _read_body(response: httpx2.Response, hop: Hop, timer: _Timer) -> bytes:
     return bytes(body)
 
 
-def _decode(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
-    """Undo gzip in bounded pieces; httpx2's own decoder takes a half gzip for a whole one. Raises ValueError."""
+def _decode(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Undo gzip in bounded pieces; a half gzip is not taken for a whole one. Raises _BrokenEncoding."""
     if encoding in {"identity", ""}:
         yield from pieces
         return
     if encoding not in {"gzip", "x-gzip"}:
-        raise ValueError(f"it is encoded as {encoding[:20]!r}, which nobody asked for")
+        raise _BrokenEncoding(f"it is encoded as {encoding[:20]!r}, which nobody asked for")
     unpacker = zlib.decompressobj(_GZIP)
     for packed in pieces:
-        plain = unpacker.decompress(packed, _PIECE_BYTES)
+        plain = _unpack(unpacker, packed)
         while plain:
             yield plain
-            plain = unpacker.decompress(unpacker.unconsumed_tail, _PIECE_BYTES)
+            plain = _unpack(unpacker, unpacker.unconsumed_tail)
     if not unpacker.eof or unpacker.unused_data:
-        raise ValueError("its gzip breaks off or goes on after its end")
+        raise _BrokenEncoding("its gzip breaks off or goes on after its end")
+
+
+def _unpack(unpacker: zlib._Decompress, packed: bytes) -> bytes:
+    try:
+        return unpacker.decompress(packed, _PIECE_BYTES)
+    except zlib.error as error:
+        raise _BrokenEncoding(f"its gzip is damaged: {error}") from error
 
 
 @contextlib.contextmanager
@@ -282,16 +259,16 @@ def _our_errors(hop: Hop, timer: _Timer) -> Iterator[None]:
     subject = subject_of(hop.url)
     try:
         yield
-    except (TimeoutError, httpcore2.TimeoutException, httpx2.TimeoutException, TimedOut) as error:
+    except (TimeoutError, httpcore2.TimeoutException, TimedOut) as error:
         raise TimedOut(subject, _late(error, hop, timer)) from error
     except (AddressRefused, Unreachable) as error:
         error.subject = subject
         raise
-    except (httpcore2.ConnectError, httpx2.ConnectError) as error:
+    except httpcore2.ConnectError as error:
         raise _unreachable(subject, error) from error
-    except (httpcore2.NetworkError, httpx2.NetworkError, ssl.SSLError) as error:
+    except (httpcore2.NetworkError, ssl.SSLError) as error:
         raise BrokenAnswer(subject, f"the connection broke: {_words(error)}") from error
-    except (httpcore2.ProtocolError, httpx2.ProtocolError, zlib.error, ValueError) as error:
+    except (httpcore2.ProtocolError, _BrokenEncoding) as error:
         raise BrokenAnswer(subject, f"the answer is broken: {_words(error)}") from error
 
 

@@ -6,13 +6,19 @@ import contextlib
 import errno
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from lamplighter.errors import DiskError, InputError
 
 TEMPORARY_PREFIX = ".tmp-"
+DISK_TROUBLES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR})
+# A file system that cannot sync a folder, or a folder that may be entered but not read (PostgreSQL, fsync_fname).
+_NO_FOLDER_SYNC = frozenset(
+    {errno.EINVAL, errno.EBADF, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EACCES, errno.EPERM}
+)
 _REMEDIES = {
     errno.EACCES: "give this user the right to it",
     errno.EPERM: "give this user the right to it",
@@ -52,7 +58,7 @@ def write_atomic(file: Path, content: bytes, *, mode: int = 0o644) -> None:
 
 
 def append_line(file: Path, line: str, *, mode: int = 0o644) -> None:
-    """Append one line durably; a torn last line left by a killed writer is closed first.
+    """Append one line durably, to a new file too; a torn last line left by a killed writer is closed first.
 
     What UTF-8 cannot say (a file name of other bytes) is escaped, so that a log can always name it.
     """
@@ -67,6 +73,8 @@ def append_line(file: Path, line: str, *, mode: int = 0o644) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+    if size == 0:
+        sync_folder(file.parent)
 
 
 def read_capped(file: Path, *, limit: int, what: str = "file") -> bytes:
@@ -92,9 +100,31 @@ def read_capped(file: Path, *, limit: int, what: str = "file") -> bytes:
 
 
 def make_folder(folder: Path, *, mode: int = 0o755) -> None:
-    """Make `folder` and its parents where they are missing; raises DiskError."""
+    """Make `folder` and its parents where they are missing, durably; raises DiskError."""
     with _disk_errors(folder):
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
         folder.mkdir(mode=mode, parents=True, exist_ok=True)
+    for made in missing:
+        sync_folder(made.parent)
+
+
+@contextlib.contextmanager
+def private_folder(parent: Path | None = None) -> Iterator[Path]:
+    """Lend a folder for temporary files that only this user can enter; raises DiskError when it cannot be made.
+
+    Inside `parent`, what a killed process leaves goes away with it; without one it is the system's place for such.
+    """
+    try:
+        folder = tempfile.TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise temporary_trouble(error.strerror or str(error)) from error
+    with folder as name:
+        yield Path(name).resolve()
+
+
+def temporary_trouble(cause: str) -> DiskError:
+    """Return the error for what went wrong with files that are ours and temporary."""
+    return DiskError("the folder for temporary files", cause, "free some space there or set TMPDIR")
 
 
 def move_folder(source_dir: Path, target_dir: Path) -> None:
@@ -112,13 +142,17 @@ def move_folder(source_dir: Path, target_dir: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names inside `folder` durable; a file system that cannot do it is left alone."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    """Make the names inside `folder` durable where that can be done; raises DiskError when the disk fails at it."""
+    with _disk_errors(folder):
         try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            if error.errno not in _NO_FOLDER_SYNC:
+                raise
 
 
 def sync_file(file: Path) -> None:
@@ -164,4 +198,4 @@ def _disk_errors(path: Path) -> Iterator[None]:
 
 def _disk_error(path: Path, error: OSError) -> DiskError:
     """Return the line for what the operating system said about `path`."""
-    return DiskError(str(path), error.strerror or str(error), _REMEDIES.get(error.errno or 0, "run lamplighter doctor"))
+    return DiskError(str(path), error.strerror or str(error), _REMEDIES.get(error.errno or 0, ""))

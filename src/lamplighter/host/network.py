@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from lamplighter.errors import UpstreamError
+from lamplighter.errors import UpstreamError, render_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +88,5 @@ def subject_of(url: str) -> str:
         parts = urlsplit(url)
         host = f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname or ""
     except ValueError:
-        return _printable(url.partition("?")[0].rpartition("@")[2])
-    return _printable(host + parts.path)
-
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "?" for letter in text[:200]) or "no address"
+        return render_line(url.partition("?")[0].rpartition("@")[2], limit=200) or "no address"
+    return render_line(host + parts.path, limit=200) or "no address"

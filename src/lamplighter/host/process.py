@@ -18,9 +18,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import IO, Protocol
 
-from lamplighter.errors import DiskError, InputError, UpstreamError
+from lamplighter.errors import InputError, UpstreamError
+from lamplighter.host.files import temporary_trouble
 
-_TERM_GRACE_SECONDS = 2.0
+_GRACES_SECONDS = (2.0, 5.0)
 _LONGEST_PAUSE_SECONDS = 0.05
 _LATER = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
 _PR_SET_PDEATHSIG = 1
@@ -48,7 +49,10 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """What a program left: exit code (negative: signal), output up to the limit, seconds of wall time."""
+    """What a program left: exit code (negative: signal), output up to the limit, seconds of wall time.
+
+    A program that even SIGKILL does not end in time, stuck in the kernel, counts as killed and is left behind.
+    """
 
     ending: Ending
     code: int
@@ -83,17 +87,25 @@ class SystemRunner:
                 raise
             return Finished(
                 ending=ending,
-                code=process.returncode,
+                code=-signal.SIGKILL if process.returncode is None else process.returncode,
                 seconds=time.monotonic() - started,
                 stdout=_read_start(out, command.output_limit),
                 stderr=_read_start(err, command.output_limit),
             )
 
 
-def die_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent dies (Linux only; prctl(2))."""
+def die_with_parent(parent: int, *, limit: timedelta) -> None:
+    """Let this process not outlive `parent`, its parent's pid, nor `limit` from now: it is killed.
+
+    The kernel kills it when the parent dies (Linux only; prctl(2)), or rather the thread that started it; a parent that
+    had died before is told by another pid in its place.
+    """
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, limit.total_seconds())
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 @contextlib.contextmanager
@@ -106,8 +118,7 @@ def _spool(content: bytes = b"") -> Iterator[IO[bytes]]:
                 content = content[stream.write(content) :]
             stream.seek(0)
         except OSError as error:
-            cause = error.strerror or str(error)
-            raise DiskError("the folder for temporary files", cause, "free some space there or set TMPDIR") from error
+            raise temporary_trouble(error.strerror or str(error)) from error
         yield stream
 
 
@@ -138,17 +149,21 @@ def _wait(process: subprocess.Popen[bytes], deadline: timedelta) -> Ending:
     return Ending.SIGNALLED if process.wait() < 0 else Ending.EXITED
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """TERM and CONT, a short grace, then KILL to the group; the leader is reaped last so its id stays ours."""
+def _end_group(process: subprocess.Popen[bytes], graces: tuple[float, float] = _GRACES_SECONDS) -> None:
+    """TERM and CONT, a short grace, then KILL to the group; the leader is reaped last so its id stays ours.
+
+    KILL has a grace too: a process that hangs in the kernel (state D) takes no signal, and must not hold us up.
+    """
     if process.returncode is not None:
         return
-    for signals in ((signal.SIGTERM, signal.SIGCONT), (signal.SIGKILL,)):
+    ended = False
+    for signals, seconds in zip(((signal.SIGTERM, signal.SIGCONT), (signal.SIGKILL,)), graces, strict=True):
         for number in signals:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, number)
-        if signal.SIGKILL not in signals:
-            _wait_unreaped(process.pid, _TERM_GRACE_SECONDS)
-    process.wait()
+        ended = _wait_unreaped(process.pid, seconds)
+    if ended:
+        process.wait()
 
 
 def _wait_unreaped(pid: int, seconds: float) -> bool:

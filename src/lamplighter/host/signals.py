@@ -69,10 +69,3 @@ def holding_interrupts() -> Iterator[Interrupts]:
         for number, handler in before.items():
             if handler is not None:  # None: set by something that is not Python
                 signal.signal(number, handler)
-
-
-@contextlib.contextmanager
-def raising_interrupts() -> Iterator[None]:
-    """Raise Interrupted once where a stop signal arrives; later ones are ignored while the work cleans up."""
-    with holding_interrupts() as interrupts, interrupts.raising():
-        yield

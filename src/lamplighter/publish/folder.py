@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import html
+import os
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from string import Template
 
-from lamplighter.errors import DiskError
-from lamplighter.featurepost.feature import CAPTION_FILE, MANIFEST_FILE, Feature, render_manifest
+import msgspec
+
+from lamplighter.errors import DiskError, InputError, NeedsHuman
+from lamplighter.featurepost.feature import CAPTION_FILE, MANIFEST_FILE, Feature, parse_manifest, render_manifest
 from lamplighter.host.clock import Clock
 from lamplighter.host.files import TEMPORARY_PREFIX, make_folder, move_folder, read_capped, sync_folder, write_atomic
-from lamplighter.publish.publisher import SLIDE_BYTES_LIMIT, Post, Receipt
+from lamplighter.publish.publisher import SLIDE_BYTES_LIMIT, Post, Recalled, Receipt
 
 PREVIEW_FILE = "preview.html"
+_MANIFEST_LIMIT = 4_000_000
 _PAGE_FILE = Path(__file__).with_name("preview.html")
 
 
@@ -39,21 +43,44 @@ class FolderPublisher:
         return (f"make {target}", *(f"write {target / name}" for name in names))
 
     def find(self, slot: str, feature_id: str) -> Receipt | None:
-        """Return the receipt of a post whose folder is there."""
+        """Return the receipt of a post whose whole folder is there; what only has its name proves nothing."""
         target = self._target(slot, feature_id)
         try:
+            feature = parse_manifest(read_capped(target / MANIFEST_FILE, limit=_MANIFEST_LIMIT, what="manifest"))
+            names = [CAPTION_FILE, PREVIEW_FILE, *(slide.file for slide in feature.slides)]
+            whole = feature.id == feature_id and all((target / name).is_file() for name in names)
             made = target.stat().st_mtime
-        except FileNotFoundError:
+        except (InputError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
         except OSError as error:
             raise DiskError(str(target), error.strerror or str(error)) from error
-        return self._receipt(target, datetime.fromtimestamp(made, tz=UTC))
+        return self._receipt(target, datetime.fromtimestamp(made, tz=UTC)) if whole else None
+
+    def recall(self, *, besides: frozenset[str]) -> tuple[Recalled, ...]:
+        """Return every post that is whole in the outbox, besides those of known features."""
+        try:
+            names = sorted(path.name for path in self._outbox_dir.iterdir())
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise DiskError(str(self._outbox_dir), error.strerror or str(error)) from error
+        found = []
+        for name in names:
+            slot, _, rest = name.partition("-feature-")
+            feature_id = f"feature-{rest}"
+            receipt = None if not rest or feature_id in besides else self.find(slot, feature_id)
+            if receipt is not None:
+                found.append(Recalled(slot=slot, feature_id=feature_id, receipt=receipt))
+        return tuple(found)
 
     def publish(self, post: Post) -> Receipt:
         """Write the post beside its place and rename it there; raises DiskError and leaves nothing half-written."""
         target = self._target(post.slot, post.feature.id)
+        if os.path.lexists(target):
+            raise NeedsHuman(str(target), "it is in the way and is not this post", "move it away and post again")
         draft_dir = self._outbox_dir / f"{TEMPORARY_PREFIX}{target.name}"
-        shutil.rmtree(draft_dir, ignore_errors=True)
+        for leftover in self._outbox_dir.glob(f"{TEMPORARY_PREFIX}*"):  # of a run that was killed, in any slot
+            shutil.rmtree(leftover, ignore_errors=True)
         make_folder(draft_dir)
         try:
             for file in post.slide_files:

@@ -126,6 +126,17 @@ class Journal:
         )
         return _parse_row(dict(row)) if row else None
 
+    def feature_ids(self) -> frozenset[str]:
+        """Return the ids of all features that have an entry."""
+        rows = self._database.rows(
+            "SELECT feature FROM post WHERE account = ? AND channel = ?", (self._account, self._channel)
+        )
+        return frozenset(str(row["feature"]) for row in rows)
+
+    def is_free(self, slot: str) -> bool:
+        """Return whether no feature has a slot."""
+        return not any(entry.slot == slot for entry in self.of_day(slot[:10]))
+
     def went_out(self, feature_id: str) -> bool:
         """Return whether a feature is known to be out."""
         entry = self.find(feature_id)

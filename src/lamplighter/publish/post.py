@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
 
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.engine.supervisor import Run
-from lamplighter.errors import DiskError, Fenced, InputError, LamplighterError
+from lamplighter.errors import DiskError, InputError, LamplighterError
 from lamplighter.featurepost.feature import Instant, Struct
 from lamplighter.featurepost.stock import Place, Stock, StockItem
 from lamplighter.host.clock import Clock
-from lamplighter.host.files import append_line
+from lamplighter.host.files import append_line, read_capped
 from lamplighter.publish.journal import Entry, Journal
-from lamplighter.publish.publisher import Post, Publisher, Receipt, lint_post
+from lamplighter.publish.publisher import Post, Publisher, Recalled, Receipt, lint_post
 from lamplighter.publish.settings import PostSettings
 from lamplighter.schedule.cadence import slot_today
 
 JOB = "post"
+_LIST_REMEDY = "lamplighter stock list shows what is ready"
+_RECORD_LIMIT = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,49 +74,49 @@ class Poster:
 
     def plan(self, *, feature_id: str = "", force: bool = False) -> PostPlan:
         """Return what `work` would do now, resuming apart; touches nothing."""
+        named = self._stock.find(feature_id) if feature_id else None
         slot = slot_today(self._clock.now(), self._settings.at, self._settings.zone)
         today = self._journal.of_day(f"{slot.day:%Y-%m-%d}")
         if today and not force:
             return PostPlan(slot=slot.key, post=None, filled_by=today[0], troubles=())
         key = slot.key if not today else f"{slot.key}-extra{len(today)}"
-        item, troubles = self._choose(feature_id)
+        item, troubles = self._check_named(named) if named else self._choose()
         post = self._describe(item, key) if item else None
         return PostPlan(slot=key, post=post, filled_by=None, troubles=troubles, is_extra=bool(today))
 
     def work(self, run: Run, *, feature_id: str = "", force: bool = False) -> RunReport:
         """Finish what an earlier run began, then fill today's slot, and return the outcome with its proof."""
         self._stock.take_over()
-        self._adopt(run)
         resumed = [entry.slot for entry in self._journal.unfinished() if self._resume(entry, run)]
+        self._adopt(run)
         plan = self.plan(feature_id=feature_id, force=force)
         for trouble in plan.troubles:
             run.say(f"cannot be posted: {trouble}")
         if plan.filled_by is not None and plan.filled_by.slot in resumed:
             return self._report_posted(plan.filled_by.slot, plan.filled_by.feature_id, ("resumed",))
         if plan.filled_by is not None:
-            return self._report_filled(plan.filled_by)
+            return self._report_filled(plan.filled_by, feature_id)
         if plan.post is None:
-            return RunReport(
-                outcome=Outcome.NOTHING_READY,
-                line=f"no ready feature for {plan.slot}; lamplighter generate makes one",
-                evidence=(Evidence(name="ready", value="0"), Evidence(name="slot", value=plan.slot)),
-            )
+            return self._report_nothing_ready(plan.slot)
         self._publish(plan.post, run)
         return self._report_posted(plan.slot, plan.post.feature.id, ("forced",) if force else ())
 
     def _adopt(self, run: Run) -> None:
-        """Take into the journal what only the record knows: with the database lost, what went out stays out."""
+        """Take into the journal what only record or channel know: with the database lost, what went out stays out."""
         try:
-            lines = read_record(self._record_file)
-        except DiskError as error:
-            run.say(f"the record cannot be read: {error}")
-            return
-        for line in lines:
-            with contextlib.suppress(msgspec.MsgspecError, Fenced):
-                known = msgspec.json.decode(line, type=_RecordLine)
-                if known.channel == self._publisher.name and self._journal.find(known.feature) is None:
-                    self._journal.claim(known.slot, known.feature, generation=run.generation, run=run.number)
-                    self._finish(known.slot, known.feature, known.receipt, run)
+            self.remember(generation=run.generation, run=run.number)
+        except (InputError, DiskError) as error:
+            run.say(f"what went out before cannot be read: {error}")
+        for entry in self._journal.unfinished():
+            self._resume(entry, run)
+
+    def remember(self, *, generation: int = 0, run: int = 0) -> None:
+        """Write into the journal, as published, what the record and the channel know and it does not."""
+        recorded = read_record(self._record_file, self._publisher.name)
+        for known in (*recorded, *self._publisher.recall(besides=self._journal.feature_ids())):
+            if self._journal.find(known.feature_id) is None and self._journal.is_free(known.slot):
+                self._journal.claim(known.slot, known.feature_id, generation=generation, run=run)
+                self._journal.published(known.slot, known.receipt, generation=generation)
 
     def _publish(self, post: Post, run: Run) -> None:
         """Journal first, then the one call, then the record."""
@@ -150,7 +152,7 @@ class Poster:
         try:
             self._note(slot, feature_id, receipt)
             self._move_to_posted(feature_id, run)
-        except DiskError as error:
+        except LamplighterError as error:
             run.say(f"{feature_id} is posted, but the record is not complete: {error}; the next run tries again")
             return
         self._journal.recorded(slot, generation=run.generation)
@@ -177,19 +179,23 @@ class Poster:
             published_at=receipt.published_at.replace(microsecond=0),
         )
         text = msgspec.json.encode(line).decode()
-        if text not in read_record(self._record_file):
+        noted = read_record(self._record_file, self._publisher.name)
+        if not any((known.slot, known.feature_id) == (slot, feature_id) for known in noted):
             append_line(self._record_file, text)
 
-    def _choose(self, feature_id: str) -> tuple[StockItem | None, tuple[str, ...]]:
-        """Return the feature to post: the named one, or the oldest ready one that is whole and never went out."""
-        if feature_id:
-            item = self._stock.find(feature_id)
-            if item.place is not Place.READY:
-                raise InputError(f"feature {item.id}", f"it is {item.place.value}, only a ready one can be posted")
-            trouble = self._trouble(item)
-            if trouble:
-                raise InputError(f"feature {item.id}", trouble)
-            return item, ()
+    def _check_named(self, item: StockItem) -> tuple[StockItem, tuple[str, ...]]:
+        """Return the feature a person named, raises InputError when it cannot be posted."""
+        if item.place is not Place.READY:
+            raise InputError(
+                f"feature {item.id}", f"it is {item.place.value}, only a ready one can be posted", _LIST_REMEDY
+            )
+        trouble = self._trouble(item)
+        if trouble:
+            raise InputError(f"feature {item.id}", trouble, _LIST_REMEDY)
+        return item, ()
+
+    def _choose(self) -> tuple[StockItem | None, tuple[str, ...]]:
+        """Return the oldest ready feature that is whole and never went out, and why the older ones cannot go."""
         troubles: list[str] = []
         for item in self._stock.ready():
             trouble = self._trouble(item)
@@ -227,28 +233,59 @@ class Poster:
             flags=flags,
         )
 
-    def _report_filled(self, entry: Entry) -> RunReport:
+    def _report_filled(self, entry: Entry, asked: str) -> RunReport:
         receipt = entry.receipt
-        when = (
-            f"since {receipt.published_at.astimezone(self._settings.zone):%Y-%m-%d %H:%M}"
-            if receipt
-            else "not confirmed yet"
-        )
+        when = f"since {self._tell_time(receipt.published_at)}" if receipt else "not confirmed yet"
+        more = "; --force makes an extra post" if asked not in {"", entry.feature_id} else ""
         return RunReport(
             outcome=Outcome.NOTHING_NEEDED,
-            line=f"today's post is out: {entry.feature_id} for {entry.slot}, {when}",
+            line=f"today's post is out: {entry.feature_id} for {entry.slot}, {when}{more}",
             evidence=(
                 Evidence(name="slot", value=entry.slot),
                 Evidence(name="post", value=receipt.id if receipt else entry.feature_id),
             ),
         )
 
+    def _report_nothing_ready(self, slot: str) -> RunReport:
+        reasons = ((item, self._stock.reason(item)) for item in self._stock.items(Place.HELD))
+        waiting = [item.id for item, reason in reasons if reason is not None and reason.kind == "review"]
+        way_out = f"lamplighter stock approve {waiting[0]}" if waiting else "lamplighter generate makes one"
+        return RunReport(
+            outcome=Outcome.NOTHING_READY,
+            line=f"no ready feature for {slot}; {way_out}",
+            evidence=(
+                Evidence(name="ready", value="0"),
+                Evidence(name="waiting for review", value=str(len(waiting))),
+                Evidence(name="slot", value=slot),
+            ),
+        )
 
-def read_record(record_file: Path) -> tuple[str, ...]:
-    """Return the lines of the readable record, none when there is no file yet."""
-    try:
-        return tuple(record_file.read_text("utf-8", errors="replace").removesuffix("\n").split("\n"))
-    except FileNotFoundError:
+    def _tell_time(self, at: datetime) -> str:
+        return f"{at.astimezone(self._settings.zone):%Y-%m-%d %H:%M}"
+
+
+def read_record(record_file: Path, channel: str) -> tuple[Recalled, ...]:
+    """Return what the readable record says of a channel; torn and foreign lines say nothing.
+
+    Raises InputError or DiskError when it cannot be read.
+    """
+    return tuple(
+        Recalled(slot=known.slot, feature_id=known.feature, receipt=known.receipt)
+        for known in (_parse_line(line) for line in _read_lines(record_file))
+        if known is not None and known.channel == channel
+    )
+
+
+def _read_lines(record_file: Path) -> tuple[bytes, ...]:
+    if not record_file.exists():
         return ()
-    except OSError as error:
-        raise DiskError(str(record_file), error.strerror or str(error)) from error
+    return tuple(read_capped(record_file, limit=_RECORD_LIMIT, what="record").split(b"\n"))
+
+
+def _parse_line(line: bytes) -> _RecordLine | None:
+    try:
+        known = msgspec.json.decode(line, type=_RecordLine)
+        known.published_at.timestamp()
+    except (msgspec.MsgspecError, UnicodeDecodeError, OverflowError, ValueError):
+        return None
+    return known

@@ -35,6 +35,15 @@ class Receipt:
     published_at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A post that the channel itself remembers: its slot, its feature, its receipt."""
+
+    slot: str
+    feature_id: str
+    receipt: Receipt
+
+
 class Publisher(Protocol):
     """Puts posts out. It never sleeps, retries or writes state; the journal does that around it."""
 
@@ -47,6 +56,12 @@ class Publisher(Protocol):
 
     def find(self, slot: str, feature_id: str) -> Receipt | None:
         """Return the receipt of a post when it is out, None when it is proven not to be."""
+
+    def recall(self, *, besides: frozenset[str]) -> tuple[Recalled, ...]:
+        """Return our posts that the channel itself remembers, besides those of known features.
+
+        Asked before every post, so that a journal that was lost or is old loses nothing.
+        """
 
     def publish(self, post: Post) -> Receipt:
         """Put the post out and return its receipt; raises LamplighterError when it is not out."""

@@ -103,7 +103,8 @@ def test_wrong_usage_ends_with_64_and_one_line(arguments: tuple[str, ...], capsy
     assert leave(*arguments) == 64
     told = capsys.readouterr()
     assert told.out == ""
-    assert told.err.startswith("lamplighter: lamplighter")
+    assert told.err.startswith("lamplighter: ")
+    assert not told.err.startswith("lamplighter: lamplighter")
     assert told.err.endswith("--help\n")
     assert told.err.count("\n") == 1
 

@@ -153,7 +153,7 @@ def test_what_is_said_reaches_the_person_and_the_log(place: Place) -> None:
         return MADE
 
     place.run(work)
-    assert place.said == ["brand kibo: 12 products", "two\nlines"]
+    assert place.said == ["brand kibo: 12 products", "two lines"]
     file = log_file(place.state_dir, "generate", 1)
     assert file.read_text().splitlines()[0] == "2026-05-04T12:00:00+00:00 brand kibo: 12 products"
     assert place.log() == ["brand kibo: 12 products", "two lines", "produced: made one"]
@@ -173,7 +173,7 @@ def test_a_reader_that_went_away_does_not_stop_the_work(place: Place) -> None:
 
         supervisor = place.supervise(say)
         assert supervisor.run("generate", work, command="c") == MADE
-    assert place.log(2)[0] == "皿 \\udcff"
+    assert place.log(2)[0] == "皿 ?"
 
 
 @pytest.mark.parametrize(
@@ -436,7 +436,7 @@ def test_a_killed_run_is_told_by_the_next_one(place: Place) -> None:
     assert killed is not None
     assert (killed.outcome, killed.exit_code) == (Outcome.KILLED, 137)
     assert report.flags == ("predecessor_died", "forced")
-    assert place.said == ["the run before this one was killed; its half-made work is kept as a draft"]
+    assert place.said == ["the run before this one was killed"]
     assert place.run(lambda _: MADE).flags == ("forced",)
     assert len(place.said) == 1
 

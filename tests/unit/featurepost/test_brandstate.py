@@ -9,7 +9,7 @@ import pytest
 from tests.simulators.clock import START
 from tests.simulators.desk import Desk
 
-from lamplighter.featurepost.brandstate import BrandState, BrandStates
+from lamplighter.featurepost.brandstate import LONGEST_SKIP, BrandState, BrandStates
 
 DAY = timedelta(days=1)
 
@@ -52,13 +52,16 @@ def test_a_skip_can_be_taken_back_and_given_anew(states: BrandStates) -> None:
 def test_three_failures_in_a_row_rest_a_brand_for_a_day(states: BrandStates) -> None:
     """The reason is the last one's, and counting begins anew."""
     for number in (1, 2):
-        state = states.record_failure("x", cause="403", now=START)
+        states.record_failure("x", cause="403", now=START)
+        state = states.read("x", now=START)
         assert (state.failures, state.skip_until, state.last_failure) == (number, None, "403")
-    state = states.record_failure("x", cause="still 403", now=START)
+    states.record_failure("x", cause="still 403", now=START)
+    state = states.read("x", now=START)
     assert (state.skip_until, state.failures) == (START + DAY, 0)
     assert state.skip_reason == "failed 3 times in a row: still 403"
     assert states.read("x", now=START + DAY).skip_until is None
-    assert states.record_failure("x", cause="403", now=START + DAY).failures == 1
+    states.record_failure("x", cause="403", now=START + DAY)
+    assert states.read("x", now=START + DAY).failures == 1
 
 
 def test_success_forgets_failures(states: BrandStates) -> None:
@@ -67,7 +70,8 @@ def test_success_forgets_failures(states: BrandStates) -> None:
         states.record_failure("x", cause="403", now=START)
     states.record_success("x")
     assert states.read("x", now=START) == BrandState()
-    assert states.record_failure("x", cause="403", now=START).failures == 1
+    states.record_failure("x", cause="403", now=START)
+    assert states.read("x", now=START).failures == 1
     states.record_success("never known")
 
 
@@ -86,6 +90,22 @@ def test_a_rest_outlasts_a_shorter_skip(states: BrandStates) -> None:
     for _ in range(3):
         states.record_failure("x", cause="403", now=START)
     assert states.read("x", now=START).skip_until == START + DAY
+
+
+@pytest.mark.parametrize(
+    ("asked", "skipped", "until"),
+    [(DAY, None, DAY), (DAY, 2 * DAY, 2 * DAY), (2 * DAY, DAY, 2 * DAY), (4_000 * DAY, None, LONGEST_SKIP)],
+)
+def test_a_limit_rests_a_brand_until_its_end(
+    states: BrandStates, asked: timedelta, skipped: timedelta | None, until: timedelta
+) -> None:
+    """Never for longer than a person could, and a longer skip stays as it is; no failure is counted."""
+    if skipped is not None:
+        states.skip("x", until=START + skipped, reason="holiday")
+    states.rest("x", until=START + asked, reason="429", now=START)
+    state = states.read("x", now=START)
+    assert (state.skip_until, state.failures) == (START + until, 0)
+    assert state.skip_reason == ("holiday" if until == skipped else "429")
 
 
 def test_a_skip_keeps_the_failures(states: BrandStates) -> None:

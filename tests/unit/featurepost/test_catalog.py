@@ -138,6 +138,10 @@ def test_plain_slugs_are_taken(slug: str) -> None:
         ({"shop": ""}, "shop must be"),
         ({"shop": "shop.example"}, "shop must be https://… or file:FOLDER"),
         ({"shop": "ftp://shop.example"}, "shop must be"),
+        ({"shop": "http://shop.example"}, "plain http:// only for a listed host, with its port"),
+        ({"shop": "http://127.0.0.1/a:80"}, "shop must be"),
+        ({"shop": "http://127.0.0.1:99999"}, "shop must be"),
+        ({"shop": "https://shop.example:https"}, "shop must be"),
         ({"shop": "https://"}, "shop must be"),
         ({"shop": "https://[::1"}, "shop must be"),
         ({"shop": "https://me:pw@shop.example"}, "shop must be"),
@@ -150,6 +154,8 @@ def test_plain_slugs_are_taken(slug: str) -> None:
         ({"handle": "@a b"}, "handle must be like @name"),
         ({"handle": "@a\n"}, "handle must be like @name"),
         ({"url": "kiln.example"}, "url must begin with https://"),
+        ({"url": "http://kiln.example"}, "url must begin with https://"),
+        ({"url": "http://127.0.0.1:80"}, "url must begin with https://"),
         ({"url": "javascript:alert(1)"}, "url must begin with https://"),
         ({"currency": "eur"}, "currency must be like EUR"),
         ({"currency": "€"}, "currency must be like EUR"),
@@ -168,6 +174,14 @@ def test_a_field_that_cannot_work_is_refused_with_what_would(changes: dict[str, 
     line = refuse(changes)
     assert line.startswith("brand 'kiln-lane': ")
     assert words in line
+
+
+@pytest.mark.parametrize(
+    "shop", ["https://shop.example", "https://shop.example:8443/a", "http://127.0.0.1:8000", "http://[::1]:80"]
+)
+def test_shops_on_the_web_are_taken_by_https_and_by_plain_http_with_a_port(shop: str) -> None:
+    """Whether that host and port is listed, only the settings know."""
+    assert parse({**GOOD, "shop": shop})[0].shop == shop
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,6 @@ def test_every_quote_is_a_piece_of_the_visible_text(body: str, title: str) -> No
         options=(),
         images=(),
         variants=(ShopVariant(id=1, title="", price=Decimal(3), compare_at=None, available=True),),
-        published_at=None,
     )
     try:
         sheet = build_fact_sheet(product, language="en", currency="EUR")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from tests.simulators.clock import START
 from tests.simulators.desk import Desk, ScriptedMaker, make_brand
 
 from lamplighter.engine.job import Outcome, RunReport, check_report
+from lamplighter.engine.supervisor import Run
 from lamplighter.errors import (
     ConfigError,
     DiskError,
@@ -24,9 +25,12 @@ from lamplighter.errors import (
     LockUnusable,
     UpstreamError,
 )
-from lamplighter.featurepost.brandstate import BrandState
+from lamplighter.featurepost.brandstate import LONGEST_SKIP, BrandState, SkippedBrand
+from lamplighter.featurepost.catalog import Brand
+from lamplighter.featurepost.feature import Feature
 from lamplighter.featurepost.generate import Generator, decide_order, read_level
 from lamplighter.featurepost.settings import GenerateSettings
+from lamplighter.featurepost.shop import RateLimited
 from lamplighter.featurepost.stock import Place, Reason
 from lamplighter.publish.publisher import Receipt
 
@@ -240,6 +244,110 @@ def test_three_runs_that_failed_rest_a_brand_for_a_day(desk: Desk) -> None:
     assert desk.states.read("a", now=desk.clock.now()) == BrandState()
 
 
+def limited(until: datetime) -> RateLimited:
+    """Return the error of a shop that asks for a pause."""
+    return RateLimited("shop", "a pause (429)", until=until, wait=None)
+
+
+def test_a_run_that_met_only_limits_is_a_cooldown_until_the_first_of_them_ends(desk: Desk) -> None:
+    """Exit 75, and the brands are left out until then without being blamed."""
+    script: dict[str, list[LamplighterError | None]] = {
+        "a": [limited(START + 2 * DAY)], "b": [limited(START + DAY)]
+    }  # fmt: skip
+    maker = ScriptedMaker(desk, script)
+    report = work(desk, maker, "a", "b")
+    assert (report.outcome, report.failure, report.exit_code) == (Outcome.COOLDOWN, None, 75)
+    assert "0 of 3 in stock: nothing can be made until 2026-05-05 12:00 UTC: brand a: slides: shop: a pause" in (
+        report.line
+    )
+    state = desk.states.read("a", now=START)
+    assert (state.skip_until, state.skip_reason, state.failures) == (START + 2 * DAY, "shop: a pause (429)", 0)
+    assert work(desk, maker, "a", "b").outcome is Outcome.COOLDOWN
+    assert maker.tried == ["a", "b"]
+    desk.clock.advance(DAY)
+    assert work(desk, maker, "a", "b").outputs == ("feature-0003-b", "feature-0004-b")
+
+
+def test_a_brand_that_is_open_sooner_ends_the_cooldown(desk: Desk) -> None:
+    """Also when it is another's skip that ends."""
+    desk.states.skip("b", until=START + DAY / 2, reason="lunch")
+    report = work(desk, ScriptedMaker(desk, {"a": [limited(START + DAY)]}), "a", "b")
+    assert "until 2026-05-05 00:00 UTC" in report.line
+
+
+def test_no_limit_leaves_a_brand_out_for_ever(desk: Desk) -> None:
+    """At most as long as a person could, and a person's longer skip stays as it is."""
+    work(desk, ScriptedMaker(desk, {"a": [limited(START + 9_999 * DAY)]}), "a")
+    assert desk.states.read("a", now=START).skip_until == START + LONGEST_SKIP
+    desk.states.skip("b", until=START + 30 * DAY, reason="holiday")
+    work(desk, ScriptedMaker(desk, {"b": [limited(START + DAY)]}), "b", named=True)
+    assert desk.states.read("b", now=START).skip_reason == "holiday"
+
+
+def test_a_failure_beside_a_limit_is_what_is_reported(desk: Desk) -> None:
+    """It needs somebody; the limit ends by itself."""
+    script: dict[str, list[LamplighterError | None]] = {"a": [limited(START + DAY)], "b": [ConfigError("b", "wrong")]}
+    report = work(desk, ScriptedMaker(desk, script), "a", "b")
+    assert (report.outcome, report.failure) == (Outcome.FAILED, FailureClass.CONFIG)
+
+
+def test_a_limit_after_one_was_made_is_partial(desk: Desk) -> None:
+    """What was made is there."""
+    report = work(desk, ScriptedMaker(desk, {"b": [limited(START + DAY)], "a": [None, DOWN]}), "a", "b")
+    assert (report.outcome, report.outputs) == (Outcome.PARTIAL, ("feature-0001-a",))
+
+
+BREAK_STATES = "CREATE TRIGGER full BEFORE UPDATE ON brand BEGIN SELECT RAISE(FAIL, 'disk is full'); END"
+
+
+class BreakingMaker(ScriptedMaker):
+    """Breaks the database just after the first feature was made."""
+
+    def __init__(self, desk: Desk, statement: str) -> None:
+        super().__init__(desk)
+        self._broken = desk
+        self._statement = statement
+
+    def make(self, brand: Brand, run: Run) -> Feature:
+        """Make one, then break."""
+        feature = super().make(brand, run)
+        if self.tried == [brand.slug]:
+            self._broken.database.change(self._statement)
+        return feature
+
+
+@pytest.mark.parametrize(
+    ("statement", "most", "outcome"),
+    [
+        (BREAK_STATES, 1, Outcome.PRODUCED),
+        (BREAK_STATES, 2, Outcome.PARTIAL),
+        ("DROP TABLE brand", 2, Outcome.PARTIAL),
+        ("DROP TABLE feature", 1, Outcome.PRODUCED),
+        ("DROP TABLE feature", 2, Outcome.PARTIAL),
+        ("DROP TABLE post", 1, Outcome.PRODUCED),
+        ("DROP TABLE post", 2, Outcome.PRODUCED),
+    ],
+)
+def test_what_was_made_counts_whatever_becomes_of_the_database(
+    desk: Desk, statement: str, most: int, outcome: Outcome
+) -> None:
+    """A ready folder is there: the run names it, says what could not be noted, and tries no further without it."""
+    desk.states.skip("a", until=START, reason="over")
+    report = work(desk, BreakingMaker(desk, statement), "a", max_per_run=most)
+    assert report.outcome is outcome
+    assert [item.id for item in desk.stock.ready()] == list(report.outputs)
+    assert f"{len(report.outputs)} of 3 in stock" in report.line
+    assert report.evidence[1].value == ", ".join(report.outputs)
+
+
+def test_a_database_that_fails_before_anything_was_made_is_a_failed_run(desk: Desk) -> None:
+    """There is no output to be lost."""
+    desk.states.skip("a", until=START, reason="over")
+    desk.database.change(BREAK_STATES)
+    with pytest.raises(DiskError, match="disk is full"):
+        work(desk, ScriptedMaker(desk, endless("a")), "a")
+
+
 def test_a_skipped_brand_is_left_out(desk: Desk) -> None:
     """Until its skip ends."""
     desk.states.skip("a", until=START + DAY, reason="holiday")
@@ -345,7 +453,7 @@ def test_a_dry_run_says_what_would_be_done_and_touches_nothing(desk: Desk) -> No
     before = sorted(str(path) for path in desk.folder.rglob("*"))
     plan = generator(desk, ScriptedMaker(desk), "a", "b", "c").plan(force=False)
     assert (plan.wanted, plan.attempts, plan.brands, plan.level.have) == (2, 5, ("c", "a"), 1)
-    assert plan.skipped == ("b until 2026-05-05 12:00 UTC (holiday)",)
+    assert plan.skipped == (SkippedBrand(slug="b", until=START + DAY, reason="holiday"),)
     assert sorted(str(path) for path in desk.folder.rglob("*")) == before
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, timedelta
 from pathlib import Path
 
 import msgspec
@@ -13,15 +13,18 @@ from tests.simulators.desk import Desk, make_brand
 from tests.simulators.workshop import Bench, ListedShop, draw, make_photo, make_product
 
 from lamplighter.errors import DiskError, Fenced, LamplighterError, UpstreamError
+from lamplighter.featurepost.catalog import Brand
 from lamplighter.featurepost.feature import Role, parse_manifest
 from lamplighter.featurepost.generate import NotMade
 from lamplighter.featurepost.photo import BadPhoto
 from lamplighter.featurepost.product import ShopProduct
 from lamplighter.featurepost.shop import EmptyShop, RateLimited, ShopFailing
-from lamplighter.featurepost.slides.exchange import Made, Refused, Request, Trouble
-from lamplighter.featurepost.stock import Place
+from lamplighter.featurepost.slides.carousel import Trouble
+from lamplighter.featurepost.slides.order import CarouselOrder, Made, Refused
+from lamplighter.featurepost.stock import Fault, Place
 
 NAME = "feature-0001-wrenfold"
+DAY = timedelta(days=1)
 
 
 @pytest.fixture
@@ -58,12 +61,27 @@ def test_a_ready_folder_holds_exactly_what_a_feature_is(desk: Desk) -> None:
     ]  # fmt: skip
     assert parse_manifest((item.folder / "feature.json").read_bytes()) == feature
     assert (item.folder / "caption.txt").read_text("utf-8") == feature.caption + "\n"
-    assert msgspec.json.decode((item.folder / "qa.json").read_bytes()) == {
-        "checks": ["text", "slides fit", "post rules"],
-        "findings": [],
+    assert desk.stock.trouble(item) == ""
+
+
+def test_what_was_checked_is_told_with_what_was_looked_at_and_found(desk: Desk) -> None:
+    """Only checks that ran are named, each with its result."""
+    Bench(desk, ListedShop(*many(3))).make()
+    feature = Bench(desk, ListedShop(*many(3))).make()
+    record = msgspec.json.decode((desk.stock.find(feature.id).folder / "qa.json").read_bytes())
+    facts = sum(len(sheet.facts) for sheet in feature.facts)
+    assert record == {
+        "checks": [
+            {
+                "name": "text",
+                "looked_at": f"all words and the caption, against {facts} facts and 1 earlier captions",
+                "findings": [],
+            },
+            {"name": "slides fit", "looked_at": "the words on 5 slides as drawn", "findings": []},
+            {"name": "post rules", "looked_at": "the caption and 5 picture files", "findings": []},
+        ],
         "notes": ["drawn by hand"],
     }
-    assert desk.stock.trouble(item) == ""
 
 
 def test_the_manifest_says_all_of_a_feature(desk: Desk) -> None:
@@ -91,7 +109,90 @@ def test_the_index_remembers_the_feature_at_once(desk: Desk) -> None:
     """The next one takes other products and other words."""
     Bench(desk, ListedShop(*many(3))).make()
     assert desk.index.last_featured() == {"wrenfold": 1}
-    assert desk.index.last_used("wrenfold") == {1: 1, 2: 1, 3: 1}
+    assert desk.index.last_used("wrenfold") == (1, 2, 3)
+
+
+def break_index(desk: Desk) -> None:
+    """Let the database refuse to note features from now on."""
+    desk.database.change("CREATE TRIGGER full BEFORE INSERT ON feature BEGIN SELECT RAISE(FAIL, 'disk is full'); END")
+
+
+def test_a_feature_is_made_although_the_index_cannot_note_it(desk: Desk) -> None:
+    """The rename is the commit; it is said, and the next run's take-over mends the index."""
+    break_index(desk)
+    feature = Bench(desk, ListedShop(*many(3))).make()
+    assert [item.id for item in desk.stock.ready()] == [feature.id]
+    assert desk.stock.items(Place.DRAFT) == ()
+    assert any("the index could not note it" in line and "disk is full" in line for line in desk.said)
+    desk.database.change("DROP TRIGGER full")
+    desk.stock.take_over()
+    assert desk.index.last_used("wrenfold") == (1, 2, 3)
+
+
+def test_a_disk_that_fails_only_after_the_rename_is_said_and_the_feature_counts(desk: Desk) -> None:
+    """A folder that is ready is no draft any more, durable or not."""
+    calls: list[None] = []
+
+    def check() -> None:
+        calls.append(None)
+        if len(calls) == 2:
+            (draft,) = desk.stock.items(Place.DRAFT)
+            draft.folder.rename(desk.sns / draft.id)
+            raise DiskError(str(desk.sns), "I/O error")
+
+    desk.check = check
+    feature = Bench(desk, ListedShop(*many(1))).make()
+    assert [item.id for item in desk.stock.ready()] == [feature.id]
+    assert any(line.startswith(f"{NAME} is made, but a power cut might undo that: ") for line in desk.said)
+    assert desk.index.known_ids() == {NAME}
+
+
+def test_a_disk_that_fails_before_the_rename_leaves_a_draft(desk: Desk) -> None:
+    """Also when a folder of that name is there already."""
+    calls: list[None] = []
+
+    def check() -> None:
+        calls.append(None)
+        if len(calls) == 2:
+            (desk.sns / NAME).mkdir()
+
+    desk.check = check
+    with pytest.raises(NotMade) as caught:
+        Bench(desk, ListedShop(*many(1))).make()
+    assert (caught.value.step, isinstance(caught.value.error, DiskError)) == ("ready", True)
+    assert [draft.id for draft in desk.stock.items(Place.DRAFT)] == [NAME]
+    assert desk.index.known_ids() == frozenset()
+
+
+def test_the_features_of_a_run_share_one_opening_and_one_list_of_a_shop(desk: Desk) -> None:
+    """A shop is asked once, however many features a run makes of it."""
+    shop = ListedShop(*many(5))
+    bench = Bench(desk, shop)
+    opened: list[str] = []
+
+    def shop_for(brand: Brand) -> ListedShop:
+        opened.append(brand.slug)
+        return shop
+
+    bench.workshop = replace(bench.workshop, shop_for=shop_for)
+    maker = bench.open()
+    shown = [[product.id for product in maker.make(bench.brand, desk.run()).products] for _ in range(2)]
+    assert shown == [[1, 2, 3], [4, 5, 1]]
+    assert (opened, shop.lists) == (["wrenfold"], 1)
+    bench.make()
+    assert shop.lists == 2
+
+
+def test_titles_are_told_without_what_moves_a_terminal(desk: Desk) -> None:
+    """In what the run says, and in the manifest, whose lines are shown to a person."""
+    title = "Bowl \x1b[31mred\x07"
+    shop = ListedShop(make_product(1, title=title), make_product(2, title=title))
+    shop.photos["1-1"] = BadPhoto("1-1", "too small")
+    feature = Bench(desk, shop).make()
+    assert all(line.isprintable() for line in desk.said)
+    assert any("Bowl ?[31mred? is passed over" in line for line in desk.said)
+    assert feature.products[0].title == "Bowl ?[31mred?"
+    assert all(slide.alt.isprintable() for slide in feature.slides)
 
 
 def test_the_caption_is_the_whole_one_with_names_shop_and_hashtags(desk: Desk) -> None:
@@ -191,9 +292,10 @@ def test_a_photo_that_cannot_be_had_gives_way_to_the_next(desk: Desk, trouble: L
 def test_a_shop_that_asks_for_a_pause_is_asked_for_nothing_more(desk: Desk) -> None:
     """Neither for the next photo nor for the next product's."""
     shop = ListedShop(*many(3))
-    shop.photos["1-2"] = RateLimited("1-2", "a pause", until=START, wait=None)
+    shop.photos["1-2"] = RateLimited("1-2", "a pause", until=START + DAY, wait=None)
     error = refuse(Bench(desk, shop))
     assert (error.step, shop.fetched) == ("products", ["1-1", "1-2"])
+    assert (error.brand, error.limited_until) == ("wrenfold", START + DAY)
 
 
 def test_no_more_photos_are_fetched_than_a_feature_can_use(desk: Desk) -> None:
@@ -225,7 +327,7 @@ def test_a_shop_that_is_down_leaves_a_draft_that_says_so(desk: Desk, trouble: La
     shop = ListedShop()
     shop.trouble = trouble
     error = refuse(Bench(desk, shop))
-    assert (error.step, error.error, error.by_gate) == ("products", trouble, False)
+    assert (error.step, error.error, error.by_gate, error.limited_until) == ("products", trouble, False, None)
 
 
 def test_an_unknown_template_is_said_before_a_shop_is_asked(desk: Desk) -> None:
@@ -248,17 +350,17 @@ def test_a_writer_that_fails_leaves_the_facts_and_photos(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "code", "words"),
     [
-        ({"title": "Only 24 left"}, "title"),
-        ({"subtitle": "x" * 500}, "subtitle"),
-        ({"products": ()}, "products"),
-        ({"title": ""}, "title: it says nothing"),
-        ({"caption": "See https://elsewhere.example"}, "caption"),
+        ({"title": "Only 24 left"}, "number", "title: no fact has this number: '24'"),
+        ({"subtitle": "x" * 500}, "length", "subtitle: it has 500 letters"),
+        ({"products": ()}, "products", "products: these are not the products"),
+        ({"title": ""}, "empty", "title: it says nothing"),
+        ({"caption": "See https://elsewhere.example"}, "contact", "caption: it names an address"),
     ],
 )
-def test_words_that_the_gate_refuses_are_never_drawn(desk: Desk, change: dict[str, str], words: str) -> None:
-    """The draft lists every finding, with the copy beside it."""
+def test_words_that_the_gate_refuses_are_never_drawn(desk: Desk, change: dict[str, str], code: str, words: str) -> None:
+    """The draft lists every finding with its code and place, with the copy beside it."""
     bench = Bench(desk, ListedShop(*many(2)))
     bench.writer.change = lambda copy: msgspec.structs.replace(copy, **change)
     error = refuse(bench)
@@ -266,7 +368,7 @@ def test_words_that_the_gate_refuses_are_never_drawn(desk: Desk, change: dict[st
     (draft,) = desk.stock.items(Place.DRAFT)
     failure = desk.stock.failure(draft)
     assert failure is not None
-    assert any(words in finding for finding in failure.findings)
+    assert any(found.code == code and str(found).startswith(words) for found in failure.findings)
     assert (draft.folder / "copy.json").is_file()
 
 
@@ -297,7 +399,7 @@ def test_a_caption_that_was_said_before_is_refused(desk: Desk) -> None:
 def test_text_that_does_not_fit_its_slide_is_refused(desk: Desk) -> None:
     """Although every file was drawn."""
 
-    def too_long(request: Request) -> Made:
+    def too_long(request: CarouselOrder) -> Made:
         trouble = Trouble(slide=2, field="name", text="A bowl", size=40, needed=900, limit=800, broken=False)
         return msgspec.structs.replace(draw(request), fit=(trouble,))
 
@@ -305,7 +407,13 @@ def test_text_that_does_not_fit_its_slide_is_refused(desk: Desk) -> None:
     bench.runner.answer = too_long
     error = refuse(bench)
     assert (error.step, error.by_gate) == ("gate", True)
-    assert "name" in str(error)
+    (draft,) = desk.stock.items(Place.DRAFT)
+    failure = desk.stock.failure(draft)
+    assert failure is not None
+    (found,) = failure.findings
+    assert (found.code, found.where) == ("fit", "slide 2")
+    assert str(found) in str(error)
+    assert "needs 900 pixels where there are 800" in found.message
 
 
 def test_what_the_network_would_refuse_is_refused(desk: Desk) -> None:
@@ -321,12 +429,30 @@ def test_what_the_network_would_refuse_is_refused(desk: Desk) -> None:
     bench.lint_with(lint)
     error = refuse(bench)
     assert (error.step, error.by_gate) == ("gate", True)
-    assert str(error) == "brand wrenfold: gate: quality gate: too many pictures (and 1 more)"
+    assert str(error) == "brand wrenfold: gate: quality gate: post: too many pictures (and 1 more)"
     (draft,) = desk.stock.items(Place.DRAFT)
     failure = desk.stock.failure(draft)
     assert failure is not None
-    assert failure.findings == ("too many pictures", "too many words")
+    assert failure.findings == tuple(
+        Fault(code="post-rule", where="post", message=text) for text in ("too many pictures", "too many words")
+    )
     assert seen[0][1] == [f"slide-{number}.jpg" for number in range(1, 4)]
+
+
+def test_a_working_file_that_cannot_be_taken_away_is_the_disks_trouble(desk: Desk) -> None:
+    """One line, and a draft that says so."""
+
+    def spoil(request: CarouselOrder) -> Made:
+        (draft,) = desk.stock.items(Place.DRAFT)
+        (draft.folder / "copy.json").unlink()
+        (draft.folder / "copy.json").mkdir()
+        return draw(request)
+
+    bench = Bench(desk, ListedShop(*many(1)))
+    bench.runner.answer = spoil
+    error = refuse(bench)
+    assert isinstance(error.error, DiskError)
+    assert "copy.json" in str(error)
 
 
 def test_slides_that_cannot_be_drawn_leave_a_draft(desk: Desk) -> None:
@@ -407,7 +533,7 @@ def test_hostile_words_of_a_shop_pass_its_product_over(desk: Desk) -> None:
 
 def test_the_drawing_process_gets_the_photos_and_the_brand(desk: Desk) -> None:
     """Its address without the scheme, its colours, its language."""
-    brand = msgspec.structs.replace(make_brand("wrenfold"), url="https://wrenfold.example/")
+    brand = msgspec.structs.replace(make_brand("wrenfold"), url="https://www.wrenfold.example/")
     bench = Bench(desk, ListedShop(*many(1)), brand=brand)
     bench.make()
     (request,) = bench.runner.requests

@@ -14,16 +14,18 @@ from PIL import Image
 
 from lamplighter.errors import ConfigError, InputError, LamplighterError, UpstreamError
 from lamplighter.featurepost.catalog import Brand
-from lamplighter.featurepost.photo import BadPhoto
+from lamplighter.featurepost.photo import BadPhoto, Photo
 from lamplighter.featurepost.product import ShopAnswerError, ShopImage
 from lamplighter.featurepost.settings import ShopSettings
 from lamplighter.featurepost.shop import (
     EmptyShop,
     FolderShop,
     RateLimited,
+    Shop,
     ShopFailing,
     ShopMoved,
     ShopRefused,
+    Shops,
     WebShop,
     open_shop,
 )
@@ -32,6 +34,7 @@ from lamplighter.host.http import AddressRefused, Request, Response, TimedOut, U
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 LIST = json.dumps({"products": [{"id": 1, "title": "Bowl", "handle": "bowl"}]}).encode()
 EMPTY = b'{"products":[]}'
+LOOPBACK = frozenset({"127.0.0.1:8000", "[::1]:8000"})
 SETTINGS = ShopSettings(wait=timedelta(), photo_wait=timedelta())
 Step = Response | LamplighterError
 
@@ -138,7 +141,7 @@ def test_one_page_of_the_list_is_asked_for_politely() -> None:
 def test_the_list_is_asked_for_at_the_shops_address(base: str, asked: str) -> None:
     """A collection, a market, a name with umlauts, a test shop."""
     http = ScriptedHttp(reply())
-    web_shop(http, base=base).fetch_products()
+    web_shop(http, base=base, settings=replace(SETTINGS, allowed_hosts=LOOPBACK)).fetch_products()
     assert http.requests[0].url == asked
 
 
@@ -149,6 +152,26 @@ def test_what_is_no_shop_address_is_a_configuration_error(base: str) -> None:
     """It never gets as far as the network."""
     with pytest.raises(ConfigError, match="no shop address"):
         web_shop(ScriptedHttp(reply()), base=base)
+
+
+@pytest.mark.parametrize(
+    ("base", "place"),
+    [
+        ("http://shop.example", "shop.example:80"),
+        ("http://shop.example:8080/a", "shop.example:8080"),
+        ("http://127.0.0.1:8001", "127.0.0.1:8001"),
+        ("http://[::1]:80", "[::1]:80"),
+    ],
+)
+def test_plain_http_is_only_for_what_a_person_listed(base: str, place: str) -> None:
+    """The line says what to do, and nothing is asked for."""
+    http = ScriptedHttp(reply())
+    with pytest.raises(ConfigError) as caught:
+        web_shop(http, base=base, settings=replace(SETTINGS, allowed_hosts=LOOPBACK))
+    assert f'write https://, or list "{place}" under network.allowed_hosts' in str(caught.value)
+    assert http.requests == []
+    web_shop(http, base=base, settings=replace(SETTINGS, allowed_hosts=frozenset({place.upper()}))).fetch_products()
+    assert len(http.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -333,6 +356,20 @@ def test_two_calls_to_a_shop_lie_a_second_apart() -> None:
     assert clock.waits == [timedelta(seconds=1)] * 2
 
 
+def test_a_photo_on_the_shops_own_host_is_a_call_to_the_shop() -> None:
+    """So it waits its second after the list; Shopify's CDN is there to be asked."""
+    clock = Steady()
+    http = ScriptedHttp(reply(), reply(jpeg()))
+    shop = web_shop(http, clock=clock)
+    shop.fetch_products()
+    shop.fetch_photo(photo("https://cdn.shopify.com/a.jpg"))
+    assert clock.waits == []
+    clock.steady += timedelta(milliseconds=300)
+    shop.fetch_photo(photo("https://shop.example/a.jpg"))
+    shop.fetch_photo(photo("https://www.shop.example/b.jpg"))
+    assert clock.waits == [timedelta(milliseconds=700), timedelta(seconds=1)]
+
+
 @pytest.mark.parametrize(
     ("base", "answered"),
     [
@@ -342,10 +379,9 @@ def test_two_calls_to_a_shop_lie_a_second_apart() -> None:
         ("https://kiln.myshopify.com", "https://kiln.example/products.json"),
     ],
 )
-def test_a_new_host_of_the_same_name_is_followed_and_reported(base: str, answered: str) -> None:
-    """The list says who answered when it is not who was asked."""
-    found = web_shop(ScriptedHttp(reply(url=answered)), base=base).fetch_products()
-    assert found.answered_by == answered.split("/")[2]
+def test_a_new_host_of_the_same_name_is_followed(base: str, answered: str) -> None:
+    """It is the shop's own."""
+    assert web_shop(ScriptedHttp(reply(url=answered)), base=base).fetch_products().products
 
 
 @pytest.mark.parametrize("answered", ["https://other.example/products.json", "https://notshop.example/products.json"])
@@ -391,7 +427,7 @@ def test_a_products_address_holds_its_handle_percent_encoded(handle: str, url: s
 def test_a_photo_is_asked_for_in_a_fitting_size_and_known_formats(src: str, asked: str) -> None:
     """Shopify scales by itself; without the Accept header its bytes need not match the name."""
     http = ScriptedHttp(reply(jpeg()))
-    assert web_shop(http).fetch_photo(photo(src)) == jpeg()
+    assert web_shop(http).fetch_photo(photo(src)) == Photo(content=jpeg(), format="JPEG")
     assert http.requests[0].url == asked
     assert http.requests[0].headers == {"accept": "image/jpeg,image/png;q=0.9,image/webp;q=0.8"}
     assert http.requests[0].max_bytes == 25_000_000
@@ -438,7 +474,7 @@ def test_a_listed_shop_may_show_pictures_of_listed_hosts_over_plain_http() -> No
     http = ScriptedHttp(reply(jpeg()))
     shop = web_shop(http, base="http://127.0.0.1:8000", settings=settings)
     for src in ("http://127.0.0.1:8000/a.jpg", "http://pictures.local/a.jpg"):
-        assert shop.fetch_photo(photo(src))
+        assert shop.fetch_photo(photo(src)).content == jpeg()
     with pytest.raises(BadPhoto):
         shop.fetch_photo(photo("http://127.0.0.1:8001/a.jpg"))
 
@@ -502,7 +538,7 @@ def test_a_folder_is_a_shop_with_the_same_parser_and_pictures_by_relative_name(f
     """It has no public address."""
     shop = FolderShop(folder, SETTINGS)
     assert shop.fetch_products().products[0].title == "Bowl"
-    assert shop.fetch_photo(photo("photos/bowl.jpg")) == jpeg()
+    assert shop.fetch_photo(photo("photos/bowl.jpg")) == Photo(content=jpeg(), format="JPEG")
     assert shop.product_url("bowl") == ""
 
 
@@ -527,7 +563,7 @@ def test_links_in_a_circle_are_a_bad_photo(folder: Path) -> None:
 def test_a_link_that_stays_in_the_folder_is_followed(folder: Path) -> None:
     """Where it ends counts."""
     (folder / "again.jpg").symlink_to("photos/bowl.jpg")
-    assert FolderShop(folder, SETTINGS).fetch_photo(photo("again.jpg")) == jpeg()
+    assert FolderShop(folder, SETTINGS).fetch_photo(photo("again.jpg")).content == jpeg()
 
 
 def test_a_missing_picture_is_one_line(folder: Path) -> None:
@@ -583,3 +619,25 @@ def test_a_web_shop_is_opened_with_the_client(tmp_path: Path) -> None:
     assert isinstance(shop, WebShop)
     assert shop.fetch_products().products
     assert len(http.requests) == 1
+
+
+def test_a_run_opens_each_shop_once_and_asks_for_its_list_once(tmp_path: Path) -> None:
+    """However many features are made of it; an error is no list, and another shop is another."""
+    http = ScriptedHttp(reply(status=403), reply())
+    opened: list[str] = []
+
+    def shop_for(one: Brand) -> Shop:
+        opened.append(one.shop)
+        return open_shop(one, tmp_path, lambda: http, Steady(), SETTINGS)
+
+    shops = Shops(shop_for)
+    first = shops.find(brand("https://shop.example"))
+    with pytest.raises(ShopRefused):
+        first.fetch_products()
+    for _ in range(3):
+        shop = shops.find(brand("https://shop.example"))
+        assert shop.fetch_products().products[0].title == "Bowl"
+        assert shop.product_url("bowl") == "https://shop.example/products/bowl"
+    assert len(http.requests) == 2
+    shops.find(brand("https://other.example")).fetch_products()
+    assert opened == ["https://shop.example", "https://other.example"]

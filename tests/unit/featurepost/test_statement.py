@@ -10,7 +10,7 @@ from lamplighter.featurepost.statement import (
     find_contact,
     find_discount,
     is_plain,
-    read_statement,
+    parse_statement,
     remove_contacts,
     split_sentences,
 )
@@ -68,7 +68,7 @@ NOT_QUOTED = (
 @pytest.mark.parametrize(("text", "topic", "label", "value"), PLAIN)
 def test_plain_statements_are_read(text: str, topic: Topic, label: str, value: str) -> None:
     """Rows give label and value, sentences stay whole."""
-    statement = read_statement(text)
+    statement = parse_statement(text)
     assert statement is not None
     assert (statement.topic, statement.label, statement.value) == (topic, label, value)
 
@@ -76,7 +76,7 @@ def test_plain_statements_are_read(text: str, topic: Topic, label: str, value: s
 @pytest.mark.parametrize("text", NOT_QUOTED)
 def test_advertising_and_what_leans_on_other_text_is_not_quoted(text: str) -> None:
     """Claims, offers, contacts, health, urgency, shouting and half sentences are left alone."""
-    assert read_statement(text) is None
+    assert parse_statement(text) is None
 
 
 @pytest.mark.parametrize(

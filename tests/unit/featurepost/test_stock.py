@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -16,11 +17,12 @@ from tests.simulators.clock import START
 from tests.simulators.desk import Desk, allow, fill, make_feature
 
 from lamplighter.errors import DiskError, Fenced, InputError
-from lamplighter.featurepost.stock import Failure, Place, Reason, StockItem
+from lamplighter.featurepost.stock import Examined, Failure, Fault, Place, Reason, StockItem
 
 HOLD = Reason(kind="hold", text="not now", at=START)
 REVIEW = Reason(kind="review", text="waits", at=START)
-FAILURE = Failure(step="slides", message="no photo", at=START, run=3, findings=("a", "b"))
+FAULT = Fault(code="number", where="title", message="no fact has this number: '24'")
+FAILURE = Failure(step="gate", message="title: no fact has it", at=START, run=3, findings=(FAULT,))
 
 
 @pytest.fixture
@@ -60,7 +62,7 @@ def test_a_draft_becomes_ready_by_its_name(desk: Desk) -> None:
     assert names(desk) == ["_draft-feature-0001-wrenfold"]
     feature = make_feature(draft)
     fill(draft, feature)
-    ready = desk.stock.promote(draft, feature, allow)
+    ready = desk.stock.promote(draft, allow)
     assert names(desk) == ["feature-0001-wrenfold"]
     assert (ready.place, desk.stock.read(ready), desk.stock.trouble(ready)) == (Place.READY, feature, "")
     assert sorted(path.name for path in ready.folder.iterdir()) == [
@@ -263,7 +265,7 @@ def test_what_a_person_puts_in_is_indexed(desk: Desk, tmp_path: Path) -> None:
     assert desk.index.last_featured() == {}
     assert desk.stock.take_over() == ()
     assert desk.index.last_featured() == {"kirino": 1}
-    assert desk.index.last_used("kirino") == {5: 1, 6: 1}
+    assert desk.index.last_used("kirino") == (5, 6)
     assert desk.put().number == 2
 
 
@@ -322,6 +324,25 @@ def test_a_copy_of_a_posted_feature_never_counts(desk: Desk) -> None:
     assert "among the posted ones already" in desk.stock.trouble(copy)
 
 
+def test_what_is_there_is_examined_at_once(desk: Desk) -> None:
+    """Oldest first, with the manifest where it can be read and the same trouble as each has by itself."""
+    whole, broken, poor = (desk.put() for _ in range(3))
+    held = desk.stock.hold(desk.put(), HOLD)
+    posted = desk.stock.move_to_posted(desk.put())
+    (broken.folder / "feature.json").write_text("{")
+    (poor.folder / "slide-1.jpg").unlink()
+    copy = StockItem(id=posted.id, number=5, place=Place.READY, folder=desk.sns / posted.id)
+    shutil.copytree(posted.folder, copy.folder)
+    found = desk.stock.examine(Place.READY, Place.HELD)
+    assert [one.item for one in found] == [whole, broken, poor, held, copy]
+    assert [one.trouble for one in found] == [desk.stock.trouble(one.item) for one in found]
+    assert [one.trouble == "" for one in found] == [True, False, False, True, False]
+    assert found[0] == Examined(item=whole, feature=desk.stock.read(whole), trouble="")
+    assert found[1].feature is None
+    assert found[4].trouble == f"{posted.id}: it is among the posted ones already"
+    assert [one.trouble for one in desk.stock.examine(Place.POSTED)] == [""]
+
+
 def test_numbers_never_repeat_within_a_workspace(desk: Desk) -> None:
     """Also after everything was deleted."""
     numbers = []
@@ -377,7 +398,7 @@ def test_promote_never_replaces(desk: Desk, hold: Reason | None) -> None:
     other = desk.sns / f"{'_held-' if hold else ''}{draft.id}"
     other.mkdir()
     with pytest.raises(DiskError, match="exists already"):
-        desk.stock.promote(draft, feature, allow, hold)
+        desk.stock.promote(draft, allow, hold)
     assert list(other.iterdir()) == []
     assert draft.folder.is_dir()
     assert desk.index.known_ids() == frozenset()
@@ -392,7 +413,7 @@ def test_a_run_that_lost_its_lock_does_not_promote(desk: Desk) -> None:
     draft = desk.stock.new_draft("wrenfold")
     fill(draft, make_feature(draft))
     with pytest.raises(Fenced):
-        desk.stock.promote(draft, make_feature(draft), refuse)
+        desk.stock.promote(draft, refuse)
     assert places(desk) == {draft.id: Place.DRAFT}
 
 
@@ -413,7 +434,8 @@ def trace(frame, event, argument):
             os.kill(os.getpid(), signal.SIGKILL)
     return trace
 sys.settrace(trace)
-desk.stock.promote(item, feature, lambda: None)
+desk.stock.promote(item, lambda: None)
+desk.index.remember(feature)
 sys.settrace(None)
 print("done", left, flush=True)
 """
@@ -445,7 +467,8 @@ def test_a_draft_keeps_what_failed_and_why(desk: Desk) -> None:
     assert (desk.stock.failure(draft), desk.stock.interrupted()) == (None, (draft,))
     desk.stock.fail(draft, FAILURE)
     assert (desk.stock.failure(draft), desk.stock.interrupted()) == (FAILURE, ())
-    assert b'\n  "step": "slides"' in (draft.folder / "failure.json").read_bytes()
+    assert b'\n  "step": "gate"' in (draft.folder / "failure.json").read_bytes()
+    assert b'"code": "number"' in (draft.folder / "failure.json").read_bytes()
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[]", b"x" * 5_000_000])

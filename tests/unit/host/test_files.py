@@ -18,6 +18,7 @@ from lamplighter.host.files import (
     current_user,
     make_folder,
     move_folder,
+    private_folder,
     read_capped,
     read_owner,
     sync_file,
@@ -315,12 +316,60 @@ def test_a_target_without_a_parent_is_told(tmp_path: Path) -> None:
     assert (tmp_path / "a").is_dir()
 
 
-def test_syncing_a_missing_file_is_told_and_a_missing_folder_is_not(tmp_path: Path) -> None:
-    """A file's content must be durable; a folder's names are made durable where that is possible."""
-    sync_folder(tmp_path / "gone")
-    with pytest.raises(DiskError) as caught:
-        sync_file(tmp_path / "gone")
-    refuse_and_tell(caught.value, tmp_path / "gone")
+def test_what_cannot_be_synced_is_told(tmp_path: Path) -> None:
+    """A missing file, a missing folder, a file where a folder should be."""
+    (tmp_path / "file").write_bytes(b"")
+    for sync, name in ((sync_file, "gone"), (sync_folder, "gone"), (sync_folder, "file")):
+        with pytest.raises(DiskError) as caught:
+            sync(tmp_path / name)
+        refuse_and_tell(caught.value, tmp_path / name)
+
+
+def test_a_file_system_that_cannot_sync_a_folder_is_left_alone() -> None:
+    """Such as /proc, which says EINVAL."""
+    with pytest.raises(OSError, match="Invalid argument"):
+        sync_plainly(Path("/proc"))
+    sync_folder(Path("/proc"))
+
+
+def sync_plainly(folder: Path) -> None:
+    """Sync a folder and tell every error."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def test_new_names_are_made_durable_and_old_ones_cost_nothing(tmp_path: Path) -> None:
+    """Each folder that got a new name is opened to be synced, once; the second time none is."""
+    code = """
+    import os, sys
+    from pathlib import Path
+    from lamplighter.host.files import append_line, make_folder
+    opened = []
+    def watch(event, arguments):
+        if event == "open" and isinstance(arguments[2], int) and arguments[2] & os.O_DIRECTORY:
+            opened.append(os.path.relpath(arguments[0], sys.argv[1]))
+    sys.addaudithook(watch)
+    folder = Path(sys.argv[1])
+    for _ in range(2):
+        make_folder(folder / "a" / "b")
+        append_line(folder / "a" / "b" / "log", "line")
+        print(" ".join(sorted(opened)), flush=True)
+        opened.clear()
+    """
+    with Child(code, tmp_path) as child:
+        assert child.hear() == ". a a/b"
+        assert child.hear() == ""
+
+
+def test_a_private_folder_is_for_this_user_alone_and_goes_again() -> None:
+    """Whatever is in it."""
+    with private_folder() as folder:
+        (folder / "a").write_bytes(b"x")
+        assert folder.stat().st_mode & 0o777 == 0o700
+    assert not folder.exists()
 
 
 def test_a_file_can_be_synced(tmp_path: Path) -> None:

@@ -116,6 +116,23 @@ class FixedResolver:
         return self.answers[host]
 
 
+class BracketResolver:
+    """Finds every name on loopback, IPv6 addresses too."""
+
+    def resolve(self, host: str, port: int, limit: timedelta) -> tuple[str, ...]:
+        """Return loopback."""
+        del host, port, limit
+        return ("127.0.0.1",)
+
+
+class BuggyResolver:
+    """Has a bug."""
+
+    def resolve(self, host: str, port: int, limit: timedelta) -> tuple[str, ...]:
+        """Raise what no resolver may."""
+        raise ValueError("a bug", host, port, limit)
+
+
 class ChangingResolver:
     """A name server that has changed its mind by the second lookup."""
 
@@ -189,6 +206,28 @@ def test_an_answer_comes_back_with_status_lower_case_headers_and_every_cookie() 
     assert response.header_values("Set-Cookie") == ("a=1; Path=/", "cart_currency=EUR")
     assert response.header("x-thing") == "Yes"
     assert response.header("absent") == ""
+
+
+def test_header_values_that_are_no_ascii_are_read_as_text() -> None:
+    """UTF-8 as such, any other byte as Latin-1: a name in a header is never a reason to fail."""
+    route = b"HTTP/1.1 200 OK\r\nX-One: \xc3\xbc\r\nX-Two: \xfc\r\nContent-Length: 0\r\n\r\n"
+    with Loopback({"/": route}) as server:
+        response = fetch(server)
+    assert (response.header("x-one"), response.header("x-two")) == ("ü", "ü")
+
+
+def test_an_address_in_brackets_is_named_in_brackets() -> None:
+    """The Host header of an IPv6 address."""
+    resolver = BracketResolver()
+    with Loopback({"/": answer(b"ok")}) as server, client(f"[::1]:{server.port}", resolver=resolver) as http:
+        assert http.get(request(f"http://[::1]:{server.port}/")).body == b"ok"
+        assert f"\r\nhost: [::1]:{server.port}\r\n" in server.heads[0].lower()
+
+
+def test_a_bug_of_ours_is_not_called_a_broken_answer() -> None:
+    """What no network does goes through as what it is."""
+    with client(resolver=BuggyResolver()) as http, pytest.raises(ValueError, match="a bug"):
+        http.get(request("http://shop.example/"))
 
 
 def test_a_status_that_is_no_success_is_an_answer_and_no_error() -> None:

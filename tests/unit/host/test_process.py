@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -14,8 +15,8 @@ import pytest
 from tests.simulators.child import Child, files_of_at_most, is_running, until
 
 from lamplighter.errors import DiskError, InputError
-from lamplighter.host.process import Command, Ending, Finished, SystemRunner
-from lamplighter.host.signals import Interrupted, raising_interrupts
+from lamplighter.host.process import Command, Ending, Finished, SystemRunner, _end_group
+from lamplighter.host.signals import Interrupted, holding_interrupts
 
 PATIENCE = timedelta(seconds=20)
 
@@ -158,7 +159,7 @@ def test_an_interrupt_while_waiting_ends_the_program(tmp_path: Path) -> None:
 
     messenger = threading.Thread(target=interrupt)
     messenger.start()
-    with pytest.raises(Interrupted), raising_interrupts():
+    with pytest.raises(Interrupted), holding_interrupts() as interrupts, interrupts.raising():
         run("sh", "-c", "echo $$ >pid.new; mv pid.new pid; exec sleep 60", cwd=tmp_path)
     messenger.join()
     assert not is_running(read_pid(file))
@@ -211,9 +212,10 @@ def test_a_worker_dies_with_its_parent() -> None:
     code = """
     import subprocess, sys
     worker = '''
-    import time
+    import os, time
+    from datetime import timedelta
     from lamplighter.host.process import die_with_parent
-    die_with_parent()
+    die_with_parent(os.getppid(), limit=timedelta(minutes=1))
     print("bound", flush=True)
     time.sleep(60)
     '''
@@ -228,6 +230,33 @@ def test_a_worker_dies_with_its_parent() -> None:
         assert is_running(worker)
         parent.kill()
         until(lambda: not is_running(worker), "the worker died with its parent")
+
+
+@pytest.mark.parametrize(
+    ("parent", "seconds", "ending"),
+    [("os.getpid()", 60, signal.SIGKILL), ("os.getppid()", 0.1, signal.SIGALRM)],
+    ids=["parent gone before", "over its limit"],
+)
+def test_a_worker_ends_by_itself(parent: str, seconds: float, ending: int) -> None:
+    """A parent that had died before it could be asked for, and a parent that never ends it, leave no orphan."""
+    code = f"""
+    import os
+    from datetime import timedelta
+    from lamplighter.host.process import die_with_parent
+    die_with_parent({parent}, limit=timedelta(seconds={seconds}))
+    while True:
+        pass
+    """
+    with Child(code) as worker:
+        assert worker.wait() == -ending
+
+
+def test_a_program_that_takes_no_signal_does_not_hold_us_up() -> None:
+    """One outside of its group stands in for one that hangs in the kernel: it is left behind."""
+    with subprocess.Popen(["sleep", "60"]) as process:
+        _end_group(process, (0.05, 0.05))
+        assert process.returncode is None
+        process.kill()
 
 
 def test_waiting_costs_no_more_than_a_moment(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from types import FrameType
 
 import pytest
 
-from lamplighter.host.signals import Interrupted, holding_interrupts, raising_interrupts
+from lamplighter.host.signals import Interrupted, holding_interrupts
 
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 stops = pytest.mark.parametrize("number", STOPS, ids=lambda number: number.name)
@@ -22,7 +22,7 @@ def handlers() -> list[Callable[[int, FrameType | None], object] | int | None]:
 @stops
 def test_a_stop_signal_raises_where_it_arrives(number: signal.Signals) -> None:
     """The work unwinds by an exception that names the signal."""
-    with pytest.raises(Interrupted) as caught, raising_interrupts():
+    with pytest.raises(Interrupted) as caught, holding_interrupts() as interrupts, interrupts.raising():
         signal.raise_signal(number)
     assert caught.value.number == number
 
@@ -39,7 +39,7 @@ def test_later_signals_are_ignored_while_the_work_cleans_up(number: signal.Signa
             signal.raise_signal(number)
             cleaned.append(True)
 
-    with pytest.raises(Interrupted) as caught, raising_interrupts():
+    with pytest.raises(Interrupted) as caught, holding_interrupts() as interrupts, interrupts.raising():
         work()
     assert cleaned == [True]
     assert caught.value.number == signal.SIGTERM
@@ -48,10 +48,10 @@ def test_later_signals_are_ignored_while_the_work_cleans_up(number: signal.Signa
 def test_the_handlers_are_as_before_afterwards() -> None:
     """With an interrupt or without one, the handlers of before are put back."""
     before = handlers()
-    with raising_interrupts():
+    with holding_interrupts() as interrupts, interrupts.raising():
         assert handlers() != before
     assert handlers() == before
-    with pytest.raises(Interrupted), raising_interrupts():
+    with pytest.raises(Interrupted), holding_interrupts() as interrupts, interrupts.raising():
         signal.raise_signal(signal.SIGHUP)
     assert handlers() == before
 
@@ -90,7 +90,7 @@ def test_a_signal_that_was_ignored_before_stays_ignored() -> None:
     """Whoever typed nohup wants the work to outlive the terminal."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with raising_interrupts():
+        with holding_interrupts() as interrupts, interrupts.raising():
             signal.raise_signal(signal.SIGHUP)
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.simulators.clock import START
 from tests.simulators.desk import JPEG, Desk, make_feature
 
-from lamplighter.errors import DiskError, InputError
+from lamplighter.errors import DiskError, InputError, NeedsHuman
 from lamplighter.featurepost.feature import parse_manifest
 from lamplighter.featurepost.stock import Place, StockItem
 from lamplighter.publish.folder import FolderPublisher, render_preview
@@ -111,7 +111,7 @@ def test_a_post_that_is_there_is_never_replaced(desk: Desk) -> None:
     publisher.publish(post)
     (desk.folder / "outbox" / NAME / "caption.txt").write_text("mine")
     before = outbox(desk)
-    with pytest.raises(DiskError, match="exists already"):
+    with pytest.raises(NeedsHuman, match="it is in the way and is not this post; move it away and post again"):
         publisher.publish(post)
     assert outbox(desk) == before
     assert (desk.folder / "outbox" / NAME / "caption.txt").read_text() == "mine"

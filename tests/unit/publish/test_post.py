@@ -20,8 +20,8 @@ from lamplighter.engine.job import Outcome, RunReport, check_report
 from lamplighter.errors import DiskError, Fenced, InputError, UpstreamError
 from lamplighter.featurepost.stock import Place, Reason, StockItem
 from lamplighter.publish.folder import FolderPublisher
-from lamplighter.publish.post import Poster, read_record
-from lamplighter.publish.publisher import Publisher
+from lamplighter.publish.post import Poster
+from lamplighter.publish.publisher import Publisher, Recalled
 from lamplighter.publish.settings import PostSettings
 
 SLOT = "2026-05-04-1930"
@@ -63,9 +63,15 @@ def work(
     return report
 
 
+def lines_of(desk: Desk) -> list[str]:
+    """Return the lines of the readable record."""
+    file = desk.folder / "posted.jsonl"
+    return file.read_text("utf-8").splitlines() if file.exists() else []
+
+
 def record(desk: Desk) -> list[tuple[str, str]]:
     """Return slot and feature of each line of the readable record."""
-    lines = [json.loads(line) for line in read_record(desk.folder / "posted.jsonl")]
+    lines = [json.loads(line) for line in lines_of(desk)]
     return [(line["slot"], line["feature"]) for line in lines]
 
 
@@ -97,7 +103,7 @@ def test_the_record_can_be_read_by_a_person_and_a_program(desk: Desk, publisher:
     """One JSON value a line, with where to look and since when."""
     desk.put()
     work(desk, publisher)
-    (line,) = read_record(desk.folder / "posted.jsonl")
+    (line,) = lines_of(desk)
     assert json.loads(line) == {
         "slot": SLOT,
         "feature": FIRST,
@@ -186,7 +192,8 @@ def test_without_a_ready_feature_nothing_goes_out(desk: Desk, publisher: Scripte
     report = work(desk, publisher)
     assert (report.outcome, report.exit_code) == (Outcome.NOTHING_READY, 66)
     assert report.line == f"no ready feature for {SLOT}; lamplighter generate makes one"
-    assert {fact.name: fact.value for fact in report.evidence} == {"ready": "0", "slot": SLOT}
+    evidence = {fact.name: fact.value for fact in report.evidence}
+    assert evidence == {"ready": "0", "waiting for review": "0", "slot": SLOT}
     assert (publisher.calls, journal(desk)) == ([], [])
 
 
@@ -370,7 +377,7 @@ def test_a_line_that_was_torn_is_written_again_whole(desk: Desk, publisher: Scri
     desk.put()
     (desk.folder / "posted.jsonl").write_text('{"slot":"2026-05-04-19')
     work(desk, publisher)
-    torn, whole = read_record(desk.folder / "posted.jsonl")
+    torn, whole = lines_of(desk)
     assert (torn, json.loads(whole)["feature"]) == ('{"slot":"2026-05-04-19', FIRST)
 
 
@@ -417,8 +424,6 @@ def test_a_record_that_cannot_be_written_does_not_post_again(desk: Desk, publish
     """It is out; the next run completes the record."""
     desk.put()
     (desk.folder / "posted.jsonl").mkdir()
-    with pytest.raises(DiskError):
-        read_record(desk.folder / "posted.jsonl")
     report = work(desk, publisher)
     assert report.outcome is Outcome.PRODUCED
     assert any("the record is not complete" in line for line in desk.said)
@@ -478,6 +483,33 @@ def test_a_run_that_was_taken_over_writes_nothing_more(desk: Desk, publisher: Sc
     with pytest.raises(Fenced, match="a later run"):
         work(desk, publisher, generation=8)
     assert (journal(desk), item.folder.is_dir()) == ([(SLOT, FIRST, "posting")], True)
+
+
+def test_what_only_the_channel_remembers_fills_its_slot(desk: Desk, publisher: ScriptedPublisher) -> None:
+    """With database and record lost, what can be seen out there keeps the day, and its feature never goes again."""
+    first, second = desk.put(), desk.put()
+    publisher.remembered.append(Recalled(slot=SLOT, feature_id=first.id, receipt=make_receipt(SLOT, first.id)))
+    report = work(desk, publisher)
+    assert (report.outcome, publisher.calls) == (Outcome.NOTHING_NEEDED, [])
+    assert [item.id for item in desk.stock.ready()] == [second.id]
+    assert record(desk) == [(SLOT, first.id)]
+
+
+def test_a_feature_that_is_named_must_be_there(desk: Desk, publisher: ScriptedPublisher) -> None:
+    """Also on a day that has its post; one that is there is told of --force."""
+    desk.put()
+    second = desk.put()
+    work(desk, publisher)
+    with pytest.raises(InputError, match="there is none of that id"):
+        work(desk, publisher, feature="nope")
+    assert "--force makes an extra post" in work(desk, publisher, feature=second.id).line
+
+
+def test_with_nothing_ready_a_feature_that_waits_for_review_is_named(desk: Desk, publisher: ScriptedPublisher) -> None:
+    """Making more would not help; a person's approval does."""
+    item = desk.put(hold=Reason(kind="review", text="x", at=START))
+    report = work(desk, publisher)
+    assert (report.outcome, f"lamplighter stock approve {item.id}" in report.line) == (Outcome.NOTHING_READY, True)
 
 
 def test_with_the_database_lost_the_record_keeps_the_day(desk: Desk, publisher: ScriptedPublisher) -> None:

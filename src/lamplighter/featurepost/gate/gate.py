@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 
 from lamplighter.featurepost.catalog import Brand
 from lamplighter.featurepost.feature import Copy, FactSheet, Role
-from lamplighter.featurepost.gate.limits import CAPTION_UNITS, MOST_HASHTAGS, MOST_MENTIONS, Limits, count_units
-from lamplighter.featurepost.gate.numbers import Number, read_number_words, read_numbers
-from lamplighter.featurepost.gate.similarity import TOO_ALIKE, find_most_alike
+from lamplighter.featurepost.gate.limits import Limits
+from lamplighter.featurepost.gate.numbers import Number, find_number_words, find_numbers
+from lamplighter.featurepost.gate.similarity import TOO_ALIKE, EarlierCaptions
 from lamplighter.featurepost.html_text import is_unreadable
 from lamplighter.featurepost.statement import find_attack, find_contact, find_discount
 
 _SPAN_LETTERS = 60
-_HASHTAG = re.compile(r"[#＃]\w+")
+_MOST_MENTIONS = 20
 _MENTION = re.compile(r"[@＠][A-Za-z0-9_.]+")
 _MARKUP = re.compile(r"</?[a-z!][^>]*>?|```|\*\*|\]\(|\{\{|\}\}|&(?:amp|lt|gt|quot|nbsp|#\d+);", re.IGNORECASE)
 _PLACEHOLDER = re.compile(
@@ -72,7 +72,7 @@ def check_feature_text(
         for findings in (
             _check_shape(copy, caption, sheets),
             _check_lengths(fields, limits),
-            _check_caption(caption),
+            _check_mentions(caption),
             *(_check_letters(one, sheets) for one in fields),
             *(_check_words(one, sheets, brand) for one in fields),
             *(_check_numbers(one, sheets, brand) for one in fields),
@@ -115,14 +115,12 @@ def _check_lengths(fields: tuple[_Field, ...], limits: Limits) -> Iterator[Findi
             yield Finding(code="length", where=one.where, span=one.text, message=message)
 
 
-def _check_caption(caption: str) -> Iterator[Finding]:
-    for code, what, count, most in (
-        ("caption-length", "UTF-16 units", count_units(caption), CAPTION_UNITS),
-        ("hashtags", "hashtags", len(_HASHTAG.findall(caption)), MOST_HASHTAGS),
-        ("mentions", "mentions", len(_MENTION.findall(caption)), MOST_MENTIONS),
-    ):
-        if count > most:
-            yield Finding(code=code, where="caption", span="", message=f"it has {count} {what}, {most} are allowed")
+def _check_mentions(caption: str) -> Iterator[Finding]:
+    """Yield a finding when even the brand's own handle stands there too often for Instagram."""
+    mentions = len(_MENTION.findall(caption))
+    if mentions > _MOST_MENTIONS:
+        message = f"it has {mentions} mentions, {_MOST_MENTIONS} are allowed"
+        yield Finding(code="mentions", where="caption", span="", message=message)
 
 
 def _check_letters(one: _Field, sheets: tuple[FactSheet, ...]) -> Iterator[Finding]:
@@ -168,12 +166,12 @@ def _check_words(one: _Field, sheets: tuple[FactSheet, ...], brand: Brand) -> It
 def _check_numbers(one: _Field, sheets: tuple[FactSheet, ...], brand: Brand) -> Iterator[Finding]:
     text = _without_brand(one.text, brand)
     facts = [fact.text for sheet in sheets for fact in sheet.facts]
-    known = [number for fact in facts for number in read_numbers(fact)]
-    for number in read_numbers(text):
+    known = [number for fact in facts for number in find_numbers(fact)]
+    for number in find_numbers(text):
         if not _is_known(number, known, len(sheets)):
             yield Finding(code="number", where=one.where, span=number.text, message="no fact has this number")
     told = _facts_text(sheets)
-    for word, value in read_number_words(text):
+    for word, value in find_number_words(text):
         if value != len(sheets) and word not in told:
             yield Finding(code="number", where=one.where, span=word, message="no fact has this number")
 
@@ -185,7 +183,7 @@ def _is_known(number: Number, known: list[Number], products: int) -> bool:
 
 
 def _check_repetition(caption: str, recent: tuple[str, ...]) -> Iterator[Finding]:
-    alike = find_most_alike(caption, recent)
+    alike = EarlierCaptions(recent).measure_closest(caption)
     if alike >= TOO_ALIKE:
         message = f"it is {alike:.0%} like an earlier caption, below {TOO_ALIKE:.0%} is allowed"
         yield Finding(code="repetition", where="caption", span="", message=message)

@@ -40,17 +40,17 @@ class Number:
     unit: str
 
 
-def read_numbers(text: str) -> Iterator[Number]:
+def find_numbers(text: str) -> Iterator[Number]:
     """Yield every number written in digits."""
     plain = unicodedata.normalize("NFKC", text)
     for found in _NUMBER.finditer(plain):
         before, after = plain[max(0, found.start() - 5) : found.start()], plain[found.end() : found.end() + 12]
-        unit = _read_unit(before, after)
+        unit = _parse_unit(before, after)
         yield Number(text=f"{unit if unit not in {'', '%'} else ''}{found[0]}{'%' if unit == '%' else ''}",
-                     values=frozenset(_read_values(found[0])), unit=unit)  # fmt: skip
+                     values=frozenset(_parse_values(found[0])), unit=unit)  # fmt: skip
 
 
-def read_number_words(text: str) -> Iterator[tuple[str, int]]:
+def find_number_words(text: str) -> Iterator[tuple[str, int]]:
     """Yield words that count or multiply, with what they count (0 where they count nothing)."""
     for found in _WORD.finditer(unicodedata.normalize("NFKC", text)):
         word = found[0].lower()
@@ -58,7 +58,7 @@ def read_number_words(text: str) -> Iterator[tuple[str, int]]:
         yield word, _WORD_VALUES.get(word[0] if one_figure else word, 0)
 
 
-def _read_unit(before: str, after: str) -> str:
+def _parse_unit(before: str, after: str) -> str:
     if _PERCENT_AFTER.match(after):
         return "%"
     money = _MONEY_AFTER.match(after)
@@ -72,7 +72,7 @@ def _is_currency(sign: str) -> bool:
     return not sign.isalpha() or sign in _MONEY_NAMES or sign in {"CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "KWD"}
 
 
-def _read_values(digits: str) -> Iterator[Decimal]:
+def _parse_values(digits: str) -> Iterator[Decimal]:
     """Yield every amount the digits may mean in some locale."""
     parts = re.split(r"[.,'’]", digits)
     marks = re.findall(r"[.,'’]", digits)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from lamplighter.errors import FailureClass, LamplighterError
 from lamplighter.featurepost.catalog import Theme
-from lamplighter.featurepost.feature import Language, Role, SlideText
+from lamplighter.featurepost.feature import Language, Role, SlideText, Struct
 
 _SHOWN_LETTERS = 60
 
@@ -30,7 +30,7 @@ class SlideSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carousel:
-    """All slides of one feature and the brand they speak for; `url` may be empty."""
+    """All slides of one feature and the brand they speak for; `url` is shown as it is and may be empty."""
 
     slides: tuple[SlideSpec, ...]
     brand_name: str
@@ -40,8 +40,7 @@ class Carousel:
     theme: Theme
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderedSlide:
+class Picture(Struct, frozen=True, kw_only=True):
     """One finished JPEG: its name in the target folder, its size and its hash."""
 
     file: str
@@ -49,8 +48,7 @@ class RenderedSlide:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FitTrouble:
+class Trouble(Struct, frozen=True, kw_only=True):
     """A text that is too long for its place, although it was set as small as the template allows.
 
     `slide` counts from 1; `field` is a name of SlideText, or "brand"; `size` is the letter size in pixels, `needed` and
@@ -76,9 +74,8 @@ class FitTrouble:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """A finished carousel: its files in order, remarks for a person, texts that did not fit, seconds of wall time."""
+    """A finished carousel: its files in order, remarks for a person, texts that did not fit."""
 
-    slides: tuple[RenderedSlide, ...]
+    slides: tuple[Picture, ...]
     notes: tuple[str, ...]
-    fit: tuple[FitTrouble, ...]
-    seconds: float
+    fit: tuple[Trouble, ...]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from lamplighter.errors import ConfigError
 from lamplighter.featurepost.catalog import Theme
+from lamplighter.featurepost.feature import Struct
 
 LEAST_CONTRAST = 4.5
 _DARK_ENOUGH = 10.0
@@ -16,8 +16,7 @@ _QUIET_SHARE = 0.78
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Palette:
+class Palette(Struct, frozen=True, kw_only=True):
     """Four colours as #rrggbb and three that follow from them.
 
     `accent_text` is the accent where it can be read on paper, else the ink; `quiet` is a softer ink for long texts that

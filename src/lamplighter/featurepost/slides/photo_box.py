@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
@@ -13,7 +12,6 @@ from lamplighter.host.files import read_capped
 
 MOST_BYTES = 40_000_000
 MOST_PIXELS = 50_000_000
-SMALLEST_SIDE = 540
 _FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "TIFF")
 _ORIENTATION = 0x112
 _UPRIGHT, _FIRST_TURNED_BY_A_QUARTER = 1, 5
@@ -26,20 +24,7 @@ class PhotoRefused(LamplighterError):
     """the photo cannot be used."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoxedPhoto:
-    """A photo of exactly the asked size, and the size it came in."""
-
-    image: Image.Image
-    source_size: tuple[int, int]
-
-    @property
-    def is_coarse(self) -> bool:
-        """Return whether the photo had too few pixels to look sharp."""
-        return min(self.source_size) < SMALLEST_SIDE
-
-
-def box_photo(file: Path, box: tuple[int, int]) -> BoxedPhoto:
+def box_photo(file: Path, box: tuple[int, int]) -> Image.Image:
     """Return the photo in `file` filling `box` (width, height in pixels); raises PhotoRefused, InputError, DiskError.
 
     The size in the header is checked before a single pixel is decoded; only the first frame of a moving picture counts.
@@ -47,10 +32,9 @@ def box_photo(file: Path, box: tuple[int, int]) -> BoxedPhoto:
     content = read_capped(file, limit=MOST_BYTES, what="photo")
     try:
         with Image.open(io.BytesIO(content), formats=_FORMATS) as image:
-            width, height = image.size
-            _check_pixels(file, width, height)
+            _check_pixels(file, *image.size)
             _decode(image, box)
-            return BoxedPhoto(image=_finish(image, box), source_size=(width, height))
+            return _finish(image, box)
     except UnidentifiedImageError:
         raise PhotoRefused(file.name, _describe(content)) from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):

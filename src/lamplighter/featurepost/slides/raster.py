@@ -10,8 +10,7 @@ from pathlib import Path
 import pypdfium2
 from PIL import Image, ImageCms
 
-from lamplighter.featurepost.slides.carousel import RenderError
-from lamplighter.featurepost.slides.exchange import Picture
+from lamplighter.featurepost.slides.carousel import Picture, RenderError
 
 MOST_BYTES = 8_000_000
 _QUALITIES = (92, 84, 76, 68, 60)

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import signal
 import sys
-import tempfile
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 
-from lamplighter.errors import DiskError
-from lamplighter.featurepost.slides.carousel import (
-    Carousel,
-    FitTrouble,
-    Rendered,
-    RenderedSlide,
-    RenderError,
-    SlideSpec,
-)
-from lamplighter.featurepost.slides.exchange import (
+from lamplighter.errors import DiskError, FailureClass
+from lamplighter.featurepost.slides.carousel import Carousel, Picture, Rendered, RenderError, SlideSpec
+from lamplighter.featurepost.slides.order import (
     BrandLines,
-    Colours,
+    CarouselOrder,
     Made,
-    Picture,
     Refused,
-    Request,
     SlideOrder,
     parse_answer,
-    render_request,
+    render_order,
 )
 from lamplighter.featurepost.slides.palette import choose_palette
-from lamplighter.featurepost.slides.template import Template
-from lamplighter.host.files import make_folder, read_capped, write_atomic
+from lamplighter.featurepost.slides.template_folder import Template
+from lamplighter.host.files import make_folder, private_folder, read_capped, temporary_trouble, write_atomic
 from lamplighter.host.process import Command, Ending, Finished, Runner
 
 WORKER_MODULE = "lamplighter.featurepost.slides.worker"
@@ -61,30 +49,23 @@ class Renderer:
 
         Raises RenderError naming the slide or the template and the cause, ConfigError for colours, DiskError.
         """
-        with _private_folder() as private_dir:
-            request = self._request(carousel, template, private_dir)
-            make_folder(Path(request.scratch_dir))
-            make_folder(Path(request.output_dir))
-            finished = self._runner.run(self._command(request, private_dir))
+        with private_folder(target_dir if target_dir.is_dir() else None) as private_dir:
+            order = self._order(carousel, template, private_dir)
+            make_folder(Path(order.scratch_dir))
+            make_folder(Path(order.output_dir))
+            finished = self._runner.run(self._command(order, private_dir))
             made = self._judge(finished, template, expected=len(carousel.slides))
-            pictures = [(picture, _read_picture(Path(request.output_dir), picture)) for picture in made.pictures]
+            pictures = [(picture, _read_picture(Path(order.output_dir), picture)) for picture in made.pictures]
             make_folder(target_dir)
             for picture, content in pictures:
                 write_atomic(target_dir / picture.file, content)
-        return Rendered(
-            slides=tuple(
-                RenderedSlide(file=picture.file, size_bytes=picture.size_bytes, sha256=picture.sha256)
-                for picture in made.pictures
-            ),
-            notes=made.notes,
-            fit=tuple(FitTrouble(**msgspec.structs.asdict(trouble)) for trouble in made.fit),
-            seconds=finished.seconds,
-        )
+        return Rendered(slides=made.pictures, notes=made.notes, fit=made.fit)
 
-    def _request(self, carousel: Carousel, template: Template, private_dir: Path) -> Request:
-        palette = choose_palette(template.theme, carousel.theme, subject=f"brand {carousel.brand_name}")
+    def _order(self, carousel: Carousel, template: Template, private_dir: Path) -> CarouselOrder:
         own_fonts = self._fonts_dir is not None and self._fonts_dir.is_dir()
-        return Request(
+        return CarouselOrder(
+            parent=os.getpid(),
+            seconds=self._deadline.total_seconds(),
             template=template.name,
             template_dir=str(template.folder_dir.resolve()),
             library_dir=str(_HERE_DIR / "lib"),
@@ -94,21 +75,15 @@ class Renderer:
             output_dir=str(private_dir / "output"),
             size=template.size,
             fonts=template.fonts,
-            colours=Colours(
-                ink=palette.ink,
-                paper=palette.paper,
-                accent=palette.accent,
-                on_accent=palette.on_accent,
-                accent_text=palette.accent_text,
-                quiet=palette.quiet,
-                dark=palette.dark,
-            ),
-            brand=BrandLines(name=carousel.brand_name, handle=carousel.handle, url=_shown_address(carousel.url)),
+            palette=choose_palette(template.theme, carousel.theme, subject=f"brand {carousel.brand_name}"),
+            brand=BrandLines(name=carousel.brand_name, handle=carousel.handle, url=carousel.url),
             language=carousel.language,
-            slides=tuple(_order(number, slide, template) for number, slide in enumerate(carousel.slides, start=1)),
+            slides=tuple(
+                _slide_order(number, slide, template) for number, slide in enumerate(carousel.slides, start=1)
+            ),
         )
 
-    def _command(self, request: Request, private_dir: Path) -> Command:
+    def _command(self, order: CarouselOrder, private_dir: Path) -> Command:
         proxies = {f"{scheme}_proxy": _DEAD_PROXY for scheme in ("http", "https", "all")}
         return Command(
             argv=(sys.executable, "-I", "-m", WORKER_MODULE),
@@ -121,16 +96,18 @@ class Renderer:
                 **{name.upper(): value for name, value in proxies.items()},
             },
             deadline=self._deadline,
-            stdin=render_request(request),
+            stdin=render_order(order),
         )
 
     def _judge(self, finished: Finished, template: Template, *, expected: int) -> Made:
-        """Return what the worker made; raises RenderError when it made nothing or something else."""
+        """Return what the worker made; raises DiskError when it had no room, RenderError for all else."""
         subject = f"template {template.name}"
         if finished.ending is Ending.DEADLINE:
             raise RenderError(subject, f"slides took longer than {self._deadline.total_seconds():g} s")
         if finished.ending is Ending.SIGNALLED:
             raise RenderError(subject, f"the slide worker was ended by {_signal_name(-finished.code)}")
+        if finished.code == FailureClass.DISK.value:
+            raise temporary_trouble("no room for the worker's answer")
         if finished.code != 0:
             raise RenderError(subject, f"the slide worker failed: {_last_line(finished.stderr)}")
         try:
@@ -138,25 +115,15 @@ class Renderer:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise RenderError(subject, f"the slide worker's answer is unreadable: {error}") from None
         if isinstance(answer, Refused):
-            raise RenderError(answer.subject, answer.cause, answer.remedy)
+            kind = DiskError if answer.failure is FailureClass.DISK else RenderError
+            raise kind(answer.subject, answer.cause, answer.remedy)
         names = [picture.file for picture in answer.pictures]
         if names != [f"slide-{number}.jpg" for number in range(1, expected + 1)]:
             raise RenderError(subject, f"the slide worker made {len(names)} pictures of {expected} slides")
         return answer
 
 
-@contextlib.contextmanager
-def _private_folder() -> Iterator[Path]:
-    """Yield a folder only this user can enter, gone afterwards; raises DiskError."""
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="lamplighter-slides-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise DiskError("temporary folder", error.strerror or str(error)) from error
-    with folder as name:
-        yield Path(name).resolve()
-
-
-def _order(number: int, slide: SlideSpec, template: Template) -> SlideOrder:
+def _slide_order(number: int, slide: SlideSpec, template: Template) -> SlideOrder:
     """Return one slide as the worker wants it; raises RenderError when the template cannot show it."""
     layout = template.layout(slide.role)
     if layout is None:
@@ -169,11 +136,6 @@ def _order(number: int, slide: SlideSpec, template: Template) -> SlideOrder:
         photo=str(slide.photo_file.resolve()) if slide.photo_file is not None else None,
         photo_box=layout.photo_box,
     )
-
-
-def _shown_address(url: str) -> str:
-    """Return a web address as people write it: kibo.example."""
-    return url.removeprefix("https://").removeprefix("http://").removeprefix("www.").rstrip("/")
 
 
 def _read_picture(output_dir: Path, picture: Picture) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +10,9 @@ import msgspec
 import typst
 
 from lamplighter.featurepost.feature import Language, Struct
-from lamplighter.featurepost.slides.carousel import RenderError
-from lamplighter.featurepost.slides.exchange import Colours, Trouble
+from lamplighter.featurepost.slides.carousel import RenderError, Trouble
 from lamplighter.featurepost.slides.glyphs import Coverage, read_coverage
+from lamplighter.featurepost.slides.palette import Palette
 from lamplighter.featurepost.slides.phrases import Field
 
 EMOJI_FAMILY = "Twemoji Mozilla"
@@ -62,7 +61,7 @@ class Document(Struct, frozen=True, kw_only=True):
     size: tuple[int, int]
     fonts: tuple[str, ...]
     lang: Language
-    theme: Colours
+    theme: Palette
     brand: BrandFields
     slides: tuple[PageSlide, ...]
 
@@ -93,8 +92,8 @@ class Typesetter:
         """Copy the template and find the fonts; raises RenderError when one is missing."""
         self._subject = f"template {template}"
         self._root_dir = root_dir
-        shutil.copytree(template_dir, root_dir / "tpl")
-        shutil.copytree(library_dir, root_dir / "lib")
+        _copy_folder(template_dir, root_dir / "tpl")
+        _copy_folder(library_dir, root_dir / "lib")
         # A file, not bytes: query() cannot see a main document in memory (typst-py 0.15.2).
         main_file = root_dir / "main.typ"
         main_file.write_text(_MAIN, encoding="utf-8")
@@ -139,6 +138,15 @@ class Typesetter:
         where = f"{place[0].removeprefix('tpl/')}: " if place else ""
         remedy = "put a font that has them into fonts/" if _MISSING_LETTER in error.message else "; ".join(error.hints)
         return RenderError(self._subject, f"{where}{error.message}", remedy)
+
+
+def _copy_folder(source_dir: Path, target_dir: Path) -> None:
+    """Copy files and nothing else of them; shutil.copytree would lose the number of what went wrong."""
+    for file in source_dir.rglob("*"):
+        if file.is_file():
+            copy = target_dir / file.relative_to(source_dir)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(file.read_bytes())
 
 
 def _choose_families(

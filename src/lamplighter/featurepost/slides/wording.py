@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lamplighter.featurepost.feature import SlideText
-from lamplighter.featurepost.slides.carousel import RenderError
-from lamplighter.featurepost.slides.exchange import BrandLines, Trouble
+from lamplighter.featurepost.slides.carousel import RenderError, Trouble
 from lamplighter.featurepost.slides.glyphs import Coverage
+from lamplighter.featurepost.slides.order import BrandLines
 from lamplighter.featurepost.slides.phrases import MOST_LETTERS, Field, Phraser, clean
 from lamplighter.featurepost.slides.typesetter import BrandFields, Words
 

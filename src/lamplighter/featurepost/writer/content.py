@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lamplighter.featurepost.feature import FactSheet, Language
-from lamplighter.featurepost.statement import Statement, Topic, read_statement
+from lamplighter.featurepost.statement import Statement, Topic, parse_statement
 from lamplighter.featurepost.writer.names import LONG_LETTERS, SHORT_LETTERS, find_head, name_products
 
 _FRAGMENT_LETTERS = 40
@@ -122,13 +122,13 @@ class Content:
         return tuple(dict.fromkeys(product.materials[0] for product in self.products if product.materials))
 
 
-def read_content(sheets: tuple[FactSheet, ...], language: Language) -> Content:
+def parse_content(sheets: tuple[FactSheet, ...], language: Language) -> Content:
     """Return what the sheets say, taken apart."""
     told = "\n".join(fact.text for sheet in sheets for fact in sheet.facts)
     names = name_products(sheets, LONG_LETTERS)
     short = name_products(sheets, SHORT_LETTERS, compact=True)
     return Content(
-        products=tuple(_read_product(*one, language) for one in zip(sheets, names, short, strict=True)),
+        products=tuple(_parse_product(*one, language) for one in zip(sheets, names, short, strict=True)),
         seed=zlib.crc32(told.encode()),
     )
 
@@ -144,9 +144,9 @@ def drop_repeats(products: Sequence[ProductContent]) -> tuple[ProductContent, ..
     return tuple(left)
 
 
-def _read_product(sheet: FactSheet, name: str, short: str, language: Language) -> ProductContent:
+def _parse_product(sheet: FactSheet, name: str, short: str, language: Language) -> ProductContent:
     quotes = [fact.text for fact in sheet.facts if fact.kind == "quote"]
-    read = [statement for text in quotes if not is_foreign(text) and (statement := read_statement(text)) is not None]
+    read = [statement for text in quotes if not is_foreign(text) and (statement := parse_statement(text)) is not None]
     foreign = any(is_foreign(text) for text in quotes)
     statements = tuple(statement for statement in read if statement.label or not foreign)
     vendor = next((fact.text for fact in sheet.facts if fact.kind == "vendor"), "")
@@ -160,7 +160,7 @@ def _read_product(sheet: FactSheet, name: str, short: str, language: Language) -
         vendor=vendor if _is_maker(vendor) else "",
         materials=tuple(dict.fromkeys(_find_materials(sheet.title, statements, language))),
         statements=statements,
-        choices=tuple(_read_choice(fact.text) for fact in sheet.facts if fact.kind == "option"),
+        choices=tuple(_parse_choice(fact.text) for fact in sheet.facts if fact.kind == "option"),
     )
 
 
@@ -169,7 +169,7 @@ def is_foreign(text: str) -> bool:
     return _FOREIGN.search(text) is not None
 
 
-def read_size_run(values: tuple[str, ...]) -> tuple[str, str] | None:
+def find_size_run(values: tuple[str, ...]) -> tuple[str, str] | None:
     """Return the first and the last of sizes that follow each other without a gap, or None when it is not sure."""
     if not _FEWEST_SIZES <= len(values) <= _MOST_VALUES or values[0].upper() not in _SIZES:
         return None
@@ -223,6 +223,6 @@ def names_material(text: str) -> bool:
     return _MATERIALS_EN.search(text) is not None
 
 
-def _read_choice(text: str) -> tuple[str, tuple[str, ...]]:
+def _parse_choice(text: str) -> tuple[str, tuple[str, ...]]:
     label, _, values = re.sub("：", ": ", text, count=1).partition(": ")
     return label.strip(), tuple(re.split(r"、|, ", values.strip()))

@@ -14,7 +14,7 @@ from lamplighter.featurepost.writer.content import (
     drop_repeats,
     is_many,
     names_material,
-    read_size_run,
+    find_size_run,
     starts_with_material,
 )
 from lamplighter.featurepost.writer.nouns import (
@@ -22,8 +22,8 @@ from lamplighter.featurepost.writer.nouns import (
     is_word,
     join_words,
     make_plural,
-    read_last_noun,
-    read_noun,
+    find_last_noun,
+    find_noun,
 )
 from lamplighter.featurepost.writer.voice import MOST_TOLD, Sender, rotated
 from lamplighter.featurepost.writer.wordings import (
@@ -106,11 +106,11 @@ class English:
 
     def last_resort(self, product: ProductContent, sender: Sender, turn: int) -> Sequence[str]:
         """Return what is true of a product about which there is nothing to tell."""
-        kind = read_noun(product.kind)
+        kind = find_noun(product.kind)
         from_vendor = [f"{_capital(add_article(kind))} from {product.vendor}."] if kind and product.vendor else []
         if product.vendor:
             from_vendor.append(f"From {product.vendor}.")
-        place = f"In the shop at {sender.site}." if sender.site else f"Ask for it at {sender.handle}."
+        place = f"In the shop at {sender.address}." if sender.address else f"Ask for it at {sender.handle}."
         mine = [] if product.vendor.casefold() == sender.name.casefold() else [f"From {sender.name}."]
         return (*from_vendor, *rotated(["See it in the shop.", place, *mine], turn), "In the shop.")
 
@@ -126,13 +126,12 @@ class English:
         """Return last headings."""
         return [pair[len(content.products) == 1] for pair in rotated(CLOSING_TITLES, turn)]
 
-    def closing_bodies(self, content: Content, sender: Sender, turn: int) -> Sequence[str]:
+    def closing_bodies(self, sender: Sender, turn: int) -> Sequence[str]:
         """Return lines that say where the shop is."""
-        del content
-        if not sender.site:
+        if not sender.address:
             return rotated([sender.handle, f"Find us as {sender.handle}", f"{sender.name} · {sender.handle}"], turn)
-        said = [text.format(site=sender.site, handle=sender.handle) for text in rotated(CLOSING_BODIES, turn)]
-        return [*said, sender.site, sender.handle]
+        said = [text.format(site=sender.address, handle=sender.handle) for text in rotated(CLOSING_BODIES, turn)]
+        return [*said, sender.address, sender.handle]
 
     def openings(self, content: Content, sender: Sender, turn: int) -> Sequence[str]:
         """Return first paragraphs of a caption."""
@@ -243,7 +242,7 @@ def _title_names(product: ProductContent) -> Sequence[str]:
 
 def _kinds(content: Content) -> list[str]:
     """Return the kind of each product as a singular noun, or nothing when one of them has none."""
-    kinds = [read_noun(product.kind) or read_last_noun(product.head) for product in content.products]
+    kinds = [find_noun(product.kind) or find_last_noun(product.head) for product in content.products]
     return kinds if all(kinds) else []
 
 
@@ -252,7 +251,7 @@ def _with_article(product: ProductContent, name: str) -> str:
     if re.match(r"(?:the|an?) ", name, re.IGNORECASE):
         return name[0].lower() + name[1:]
     plain = re.fullmatch(r"[A-Z][\w-]*(?: [A-Za-z-]+)+", product.head) and name.startswith(product.head)
-    return f"the {name}" if plain and read_last_noun(product.head) and not _is_many(product) else name
+    return f"the {name}" if plain and find_last_noun(product.head) and not _is_many(product) else name
 
 
 def _is_many(product: ProductContent) -> bool:
@@ -301,7 +300,7 @@ def _fragment(statement: Statement) -> str:
 def _choice(product: ProductContent, label: str, values: tuple[str, ...]) -> str:
     """Return what can be chosen as a sentence; one choice alone only where its label says what it is, "" else."""
     known = _CHOICE_LABELS.fullmatch(label)
-    sizes = read_size_run(values)
+    sizes = find_size_run(values)
     if known and sizes:
         return f"Sizes {sizes[0]} to {sizes[1]}."
     if len(values) == 1 and (not known or values[0].casefold() in product.name.casefold()):

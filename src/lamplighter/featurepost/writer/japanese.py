@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from lamplighter.featurepost.statement import Statement, Topic
-from lamplighter.featurepost.writer.content import Content, ProductContent, drop_repeats, is_many, read_size_run
+from lamplighter.featurepost.statement import Statement, Topic, holds_japanese
+from lamplighter.featurepost.writer.content import Content, ProductContent, drop_repeats, is_many, find_size_run
 from lamplighter.featurepost.writer.voice import MOST_TOLD, Sender, rotated
 
 _COUNTS = ("零点", "一点", "二点", "三点", "四点", "五点", "六点")
-_JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _FINISHED = re.compile(
     r".*(?:ます|です|ません|でした|ました|した|ない|する|れる|える|ある|いる|可|不可|[。！？])", re.DOTALL
 )
@@ -149,7 +148,7 @@ class Japanese:
 
     def last_resort(self, product: ProductContent, sender: Sender, turn: int) -> Sequence[str]:
         """Return what is true of a product about which there is nothing to tell."""
-        kind = _kind(product) if _JAPANESE.search(product.kind) else ""
+        kind = _kind(product) if holds_japanese(product.kind) else ""
         vendor = product.vendor
         first = [f"{vendor}の{kind}です。"] if kind and vendor else [f"{vendor}の品です。"] if vendor else []
         own = [] if vendor == sender.name else [f"{sender.name}の品です。"]
@@ -173,13 +172,12 @@ class Japanese:
         del content
         return rotated(_CLOSING_TITLES, turn)
 
-    def closing_bodies(self, content: Content, sender: Sender, turn: int) -> Sequence[str]:
+    def closing_bodies(self, sender: Sender, turn: int) -> Sequence[str]:
         """Return lines that say where the shop is."""
-        del content
-        if not sender.site:
+        if not sender.address:
             return rotated([sender.handle, f"{sender.handle} をご覧ください", f"{sender.name} · {sender.handle}"], turn)
-        said = [text.format(site=sender.site, handle=sender.handle) for text in rotated(_CLOSING_BODIES, turn)]
-        return [*said, sender.site, sender.handle]
+        said = [text.format(site=sender.address, handle=sender.handle) for text in rotated(_CLOSING_BODIES, turn)]
+        return [*said, sender.address, sender.handle]
 
     def openings(self, content: Content, sender: Sender, turn: int) -> Sequence[str]:
         """Return first paragraphs of a caption."""
@@ -248,7 +246,7 @@ def _name_together(content: Content, sender: Sender, names: Sequence[str]) -> It
 
 def _kinds(content: Content) -> list[str]:
     kinds = [_kind(product) for product in content.products]
-    return kinds if all(_JAPANESE.search(kind) and len(kind) <= 12 for kind in kinds) else []
+    return kinds if all(holds_japanese(kind) and len(kind) <= 12 for kind in kinds) else []
 
 
 def _kind(product: ProductContent) -> str:
@@ -266,7 +264,7 @@ def _fragment(statement: Statement) -> str:
     value = statement.value
     if not statement.label:
         return value if value.endswith(("。", ".", "！", "？", "」")) else f"{value}。"
-    if _is_noun(value) and _JAPANESE.search(statement.label) and statement.topic is not Topic.CARE:
+    if _is_noun(value) and holds_japanese(statement.label) and statement.topic is not Topic.CARE:
         return f"{statement.label}は{value}。"
     return f"{statement.label}：{value}。"
 
@@ -274,7 +272,7 @@ def _fragment(statement: Statement) -> str:
 def _choice(product: ProductContent, label: str, values: tuple[str, ...]) -> str:
     """Return what can be chosen as a sentence; one choice alone only where its label says what it is, "" else."""
     known = _CHOICE_LABELS.fullmatch(label)
-    sizes = read_size_run(values)
+    sizes = find_size_run(values)
     if known and sizes:
         return f"{label}は{sizes[0]}から{sizes[1]}まで。"
     if len(values) == 1 and (not known or values[0] in product.name):
@@ -288,7 +286,7 @@ def _sentence(product: ProductContent, turn: int) -> str:
     nouns = [
         (one.label, one.value)
         for one in rotated(product.statements, turn)
-        if one.label and _is_noun(one.value) and _JAPANESE.search(one.label) and one.topic is not Topic.CARE
+        if one.label and _is_noun(one.value) and holds_japanese(one.label) and one.topic is not Topic.CARE
     ][:2]
     if len(nouns) == 2:
         return f"{product.name}は、" + "、".join(f"{label}が{value}" for label, value in nouns) + "です。"

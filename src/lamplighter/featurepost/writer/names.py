@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from lamplighter.featurepost.bracket import BRACKETS, balance_brackets, is_balanced
 from lamplighter.featurepost.feature import FactSheet
 from lamplighter.featurepost.writer.fit import cut_to_fit, split_graphemes
 
@@ -13,20 +14,8 @@ SHORT_LETTERS = 32
 LONG_LETTERS = 80
 _FEWEST_LETTERS = 4
 _CHOICE_LETTERS = 30
-_PAIRS = {
-    ")": "(",
-    "]": "[",
-    "}": "{",
-    "）": "（",
-    "］": "［",
-    "】": "【",
-    "』": "『",
-    "」": "「",
-    "〕": "〔",
-    "》": "《",
-}
-_OPENING = re.escape("".join(_PAIRS.values()))
-_CLOSING = re.escape("".join(_PAIRS))
+_OPENING = re.escape("".join(BRACKETS.values()))
+_CLOSING = re.escape("".join(BRACKETS))
 _LEADING_TAG = re.compile(r"^(?:\s*【[^】]*】)+\s*")
 _INNER_BLANKS = re.compile(rf"(?<=[{_OPENING}])\s+|\s+(?=[{_CLOSING},;])")
 _NO_BRACKETS = re.compile(rf"[{_OPENING}]\s*[{_CLOSING}]")
@@ -54,27 +43,6 @@ def tidy_title(title: str) -> str:
     text = _STROKE.sub(" | ", _NO_BRACKETS.sub(" ", _INNER_BLANKS.sub("", text)))
     text = _STRAY_END.sub("", _LOOSE_START.sub("", " ".join(text.split())))
     return text if any(letter.isalnum() for letter in text) else title.strip()
-
-
-def balance_brackets(text: str) -> str:
-    """Return the text without the brackets that open or close nothing."""
-    open_at: list[int] = []
-    lost: set[int] = set()
-    for index, letter in enumerate(text):
-        if letter in _PAIRS.values():
-            open_at.append(index)
-        elif letter in _PAIRS:
-            if open_at and text[open_at[-1]] == _PAIRS[letter]:
-                open_at.pop()
-            else:
-                lost.add(index)
-    lost.update(open_at)
-    return "".join(letter for index, letter in enumerate(text) if index not in lost)
-
-
-def is_balanced(text: str) -> bool:
-    """Tell whether every bracket has its other half."""
-    return balance_brackets(text) == text
 
 
 def find_head(name: str) -> str:
@@ -212,7 +180,7 @@ def _with_tail(text: str, start: int, letters: int) -> str:
     """Return as much of a text's beginning as there is room for beside what stands from `start` on."""
     if len(text) <= letters:
         return text
-    bracket = text[start - 1 : start] in _PAIRS.values()
+    bracket = text[start - 1 : start] in BRACKETS.values()
     start -= bracket
     tail = _LOOSE_START.sub("", balance_brackets(text[start:]))
     if not tail:
@@ -233,5 +201,5 @@ def _cut_tail(tail: str, letters: int) -> str:
     """Return the tail's beginning; a number in it stays whole, or the tail does not begin with it."""
     if len(tail) <= letters:
         return tail
-    cut = shorten_name(tail if tail[0] not in _PAIRS.values() else balance_brackets(tail[1:]), letters)
+    cut = shorten_name(tail if tail[0] not in BRACKETS.values() else balance_brackets(tail[1:]), letters)
     return cut if any(letter.isalnum() for letter in cut) else "".join(split_graphemes(tail))[:letters]

@@ -43,7 +43,7 @@ _SINGULAR = {plural: noun for noun, plural in _IRREGULAR.items()}
 _KIND = re.compile(r"[a-z][a-z -]{1,28}")
 
 
-def read_noun(kind: str) -> str:
+def find_noun(kind: str) -> str:
     """Return a kind of thing in the singular, lower case ("Kitchen Knives": "kitchen knife"), "" when it is unknown."""
     words = kind.lower()
     if not _KIND.fullmatch(words) or " and " in words:
@@ -53,14 +53,14 @@ def read_noun(kind: str) -> str:
     return f"{before}{blank}{noun}" if noun else ""
 
 
-def read_last_noun(name: str) -> str:
+def find_last_noun(name: str) -> str:
     """Return the known thing a name ends with ("Pocket Notebook": "notebook"), or ""."""
-    return read_noun(name.rpartition(" ")[2])
+    return find_noun(name.rpartition(" ")[2])
 
 
 def is_word(kind: str) -> bool:
     """Tell whether a kind is one known English word."""
-    return " " not in kind and (bool(_UNCOUNTED.fullmatch(kind.lower()) or read_noun(kind)))
+    return " " not in kind and (bool(_UNCOUNTED.fullmatch(kind.lower()) or find_noun(kind)))
 
 
 def make_plural(noun: str) -> str:

@@ -18,12 +18,15 @@ class Sender:
     """Who speaks: the brand's name, its web address as people write it, its @handle."""
 
     name: str
-    site: str
+    address: str
     handle: str
 
 
 class Voice(Protocol):
-    """Gives candidates, best first; `turn` chooses among wordings, the same one for the same turn."""
+    """Gives candidates, best first.
+
+    A `turn` is a number that chooses among wordings, round and round: the same turn, the same one; the next, the next.
+    """
 
     def kickers(self, content: Content, sender: Sender, turn: int) -> Sequence[str]:
         """Return short words above the title."""
@@ -57,7 +60,7 @@ class Voice(Protocol):
         """Return last headings."""
         ...
 
-    def closing_bodies(self, content: Content, sender: Sender, turn: int) -> Sequence[str]:
+    def closing_bodies(self, sender: Sender, turn: int) -> Sequence[str]:
         """Return lines that say where the shop is."""
         ...
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from lamplighter.featurepost.gate.numbers import read_number_words, read_numbers
+from lamplighter.featurepost.gate.numbers import find_number_words, find_numbers
 
 
 @pytest.mark.parametrize(
@@ -35,25 +35,25 @@ from lamplighter.featurepost.gate.numbers import read_number_words, read_numbers
 )
 def test_a_number_is_read_with_its_unit(text: str, value: str, unit: str) -> None:
     """Separators of every locale, full-width digits, signs before and after, currency names."""
-    (number,) = read_numbers(text)
+    (number,) = find_numbers(text)
     assert Decimal(value) in number.values
     assert number.unit == unit
 
 
 def test_a_number_that_may_mean_two_amounts_means_both() -> None:
     """1.234 is a thousand to some and one and a bit to others."""
-    (number,) = read_numbers("1.234")
+    (number,) = find_numbers("1.234")
     assert number.values == {Decimal(1234), Decimal("1.234")}
 
 
 @pytest.mark.parametrize("text", ["Piece 12　€0.01", "Piece 12 €0.01", "Piece 12 EUR 0.01"])
 def test_a_sign_between_two_numbers_belongs_to_the_second(text: str) -> None:
     """A name that ends with a number is not a price because one follows it."""
-    assert [number.unit for number in read_numbers(text)] == ["", "€"]
+    assert [number.unit for number in find_numbers(text)] == ["", "€"]
 
 
 def test_number_words_are_read_with_their_value() -> None:
     """Counting words in both languages; words that multiply count nothing."""
-    assert list(read_number_words("Two mugs, half a dozen")) == [("two", 2), ("half", 0), ("dozen", 12)]
-    assert list(read_number_words("三点とふたつ、半額、2倍")) == [("三点", 3), ("ふたつ", 2), ("半額", 0), ("2倍", 0)]
-    assert list(read_number_words("one by one, 一つ, someone, 二十四本")) == [("二十四本", 0)]
+    assert list(find_number_words("Two mugs, half a dozen")) == [("two", 2), ("half", 0), ("dozen", 12)]
+    assert list(find_number_words("三点とふたつ、半額、2倍")) == [("三点", 3), ("ふたつ", 2), ("半額", 0), ("2倍", 0)]
+    assert list(find_number_words("one by one, 一つ, someone, 二十四本")) == [("二十四本", 0)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamplighter.featurepost.slides.carousel import FitTrouble
+from lamplighter.featurepost.slides.carousel import Trouble
 
 
 @pytest.mark.parametrize(
@@ -21,5 +21,5 @@ from lamplighter.featurepost.slides.carousel import FitTrouble
 )
 def test_a_trouble_is_one_line(text: str, broken: bool, line: str) -> None:
     """It names the slide, the field and the words, cut where they are endless."""
-    trouble = FitTrouble(slide=2, field="title", text=text, size=40, needed=520.2, limit=400, broken=broken)
+    trouble = Trouble(slide=2, field="title", text=text, size=40, needed=520.2, limit=400, broken=broken)
     assert str(trouble) == line

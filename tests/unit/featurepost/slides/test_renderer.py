@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import sys
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -12,13 +13,13 @@ from pathlib import Path
 import pytest
 from tests.unit.featurepost.slides.studio import carousel_of, slide, write_photo, write_template
 
-from lamplighter.errors import ConfigError, DiskError
+from lamplighter.errors import ConfigError, DiskError, FailureClass, LamplighterError
 from lamplighter.featurepost.catalog import Theme
 from lamplighter.featurepost.feature import Role
-from lamplighter.featurepost.slides.carousel import RenderError
-from lamplighter.featurepost.slides.exchange import Made, Picture, Refused, Trouble, parse_request, render_answer
+from lamplighter.featurepost.slides.carousel import Picture, RenderError, Trouble
+from lamplighter.featurepost.slides.order import Made, Refused, parse_order, render_answer
 from lamplighter.featurepost.slides.renderer import Renderer
-from lamplighter.featurepost.slides.template import find_template
+from lamplighter.featurepost.slides.template_folder import find_template
 from lamplighter.host.process import Command, Ending, Finished
 
 CONTENT = b"\xff\xd8 a picture"
@@ -38,9 +39,9 @@ class ToldRunner:
     commands: list[Command] = field(default_factory=list)
 
     def run(self, command: Command) -> Finished:
-        """Write slide-1.jpg where the request wants it, and answer."""
+        """Write slide-1.jpg where the order wants it, and answer."""
         self.commands.append(command)
-        (Path(parse_request(command.stdin).output_dir) / "slide-1.jpg").write_bytes(self.content)
+        (Path(parse_order(command.stdin).output_dir) / "slide-1.jpg").write_bytes(self.content)
         stdout = self.answer if isinstance(self.answer, bytes) else render_answer(self.answer)
         return Finished(ending=self.ending, code=self.code, seconds=0.5, stdout=stdout, stderr=self.stderr)
 
@@ -54,7 +55,7 @@ def _render(runner: ToldRunner, target_dir: Path) -> RenderError:
 
 
 def test_the_finished_pictures_are_moved_into_place(tmp_path: Path) -> None:
-    """Files, notes, troubles and time come back as values; nothing else is left in the folder."""
+    """Files, notes and troubles come back as values; nothing else is left in the folder."""
     trouble = Trouble(slide=1, field="title", text="Tea", size=40.0, needed=500.0, limit=400.0, broken=False)
     runner = ToldRunner(answer=Made(pictures=(PICTURE,), notes=("a note",), fit=(trouble,)))
     rendered = Renderer(runner=runner).render(
@@ -62,8 +63,7 @@ def test_the_finished_pictures_are_moved_into_place(tmp_path: Path) -> None:
     )
     assert [file.name for file in (tmp_path / "new").iterdir()] == ["slide-1.jpg"]
     assert (tmp_path / "new" / "slide-1.jpg").read_bytes() == CONTENT
-    assert (rendered.slides[0].sha256, rendered.notes, rendered.seconds) == (PICTURE.sha256, ("a note",), 0.5)
-    assert (rendered.fit[0].slide, rendered.fit[0].needed, rendered.fit[0].broken) == (1, 500.0, False)
+    assert (rendered.slides, rendered.notes, rendered.fit) == ((PICTURE,), ("a note",), (trouble,))
 
 
 def test_the_worker_starts_alone_and_offline(tmp_path: Path) -> None:
@@ -85,8 +85,9 @@ def test_the_worker_starts_alone_and_offline(tmp_path: Path) -> None:
     }
     assert command.env["HTTPS_PROXY"] == "http://127.0.0.1:9"
     assert not command.cwd.exists()
-    request = parse_request(command.stdin)
-    assert Path(request.scratch_dir).parent == Path(request.output_dir).parent == command.cwd
+    order = parse_order(command.stdin)
+    assert Path(order.scratch_dir).parent == Path(order.output_dir).parent == command.cwd
+    assert (order.parent, order.seconds) == (os.getpid(), 7.0)
 
 
 def test_the_persons_own_fonts_are_told_only_when_they_exist(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_the_persons_own_fonts_are_told_only_when_they_exist(tmp_path: Path) -> 
         runner = ToldRunner()
         renderer = Renderer(runner=runner, fonts_dir=tmp_path / name)
         renderer.render(carousel_of(slide(Role.COVER, title="Tea")), find_template("default"), tmp_path / "out")
-        told.append(parse_request(runner.commands[0].stdin).own_fonts_dir)
+        told.append(parse_order(runner.commands[0].stdin).own_fonts_dir)
     assert told == [str((tmp_path / "fonts").resolve()), None]
 
 
@@ -186,17 +187,39 @@ def test_a_photo_is_told_by_its_full_path_and_box(tmp_path: Path) -> None:
     Renderer(runner=runner).render(
         carousel_of(slide(Role.PRODUCT, photo_file, name="Mug")), find_template("default"), tmp_path / "out"
     )
-    (order,) = parse_request(runner.commands[0].stdin).slides
+    (order,) = parse_order(runner.commands[0].stdin).slides
     assert (order.photo, order.photo_box) == (str(photo_file.resolve()), (1080, 850))
 
 
-@pytest.mark.parametrize("url", ["https://www.kibo.example/", "http://kibo.example", "kibo.example"])
-def test_an_address_is_shown_as_people_write_it(url: str, tmp_path: Path) -> None:
-    """No scheme, no www, no slash at the end."""
+def test_an_address_is_shown_as_it_was_given(tmp_path: Path) -> None:
+    """How people write it is decided where the words are made."""
     runner = ToldRunner()
-    carousel = dataclasses.replace(carousel_of(slide(Role.COVER, title="Tea")), url=url)
+    carousel = dataclasses.replace(carousel_of(slide(Role.COVER, title="Tea")), url="www.kibo.example/tea")
     Renderer(runner=runner).render(carousel, find_template("default"), tmp_path)
-    assert parse_request(runner.commands[0].stdin).brand.url == "kibo.example"
+    assert parse_order(runner.commands[0].stdin).brand.url == "www.kibo.example/tea"
+
+
+@pytest.mark.parametrize(
+    ("runner", "line"),
+    [
+        (
+            ToldRunner(answer=Refused(subject="tmp", cause="full", remedy="free some", failure=FailureClass.DISK)),
+            "tmp: full; free some",
+        ),
+        (
+            ToldRunner(code=FailureClass.DISK.value, answer=b""),
+            "the folder for temporary files: no room for the worker's answer; free some space there or set TMPDIR",
+        ),
+    ],
+)
+def test_a_disk_that_is_full_for_the_worker_is_our_disk(runner: ToldRunner, line: str, tmp_path: Path) -> None:
+    """It stops the run, as no other carousel would fare better."""
+    with pytest.raises(LamplighterError) as caught:
+        Renderer(runner=runner).render(
+            carousel_of(slide(Role.COVER, title="Tea")), find_template("default"), tmp_path / "out"
+        )
+    assert (type(caught.value), str(caught.value)) == (DiskError, line)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_target_that_cannot_be_written_is_a_disk_error(tmp_path: Path) -> None:

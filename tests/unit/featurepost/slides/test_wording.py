@@ -6,8 +6,8 @@ import pytest
 
 from lamplighter.featurepost.feature import SlideText
 from lamplighter.featurepost.slides.carousel import RenderError
-from lamplighter.featurepost.slides.exchange import BrandLines
 from lamplighter.featurepost.slides.glyphs import Coverage
+from lamplighter.featurepost.slides.order import BrandLines
 from lamplighter.featurepost.slides.wording import Wording
 
 LATIN = Coverage(code_points=frozenset(range(0x20, 0x2100)))

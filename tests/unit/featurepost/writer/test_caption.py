@@ -11,7 +11,7 @@ from tests.unit.featurepost.writer.samples import ENGLISH, make_sheets
 
 from lamplighter.featurepost.feature import Copy, Fact, FactSheet, ProductCopy
 from lamplighter.featurepost.gate.limits import count_units
-from lamplighter.featurepost.writer.caption import read_site, render_caption
+from lamplighter.featurepost.writer.caption import render_address, render_caption
 
 SHEETS = make_sheets("en")[:2]
 
@@ -61,14 +61,14 @@ def test_hashtags_are_signed_once_and_at_most_thirty() -> None:
 def test_without_a_web_address_the_handle_leads_to_the_brand() -> None:
     """A brand with a shop in a folder and no url is found by its handle."""
     brand = msgspec.structs.replace(ENGLISH, url="", shop="file:shop")
-    assert read_site(brand) == ""
+    assert render_address(brand) == ""
     assert "@kiln.co" in render_caption(make_copy("Hello."), SHEETS, brand)
 
 
 def test_the_site_is_written_without_scheme_and_www() -> None:
     """https://www.kiln.example/ reads kiln.example; without url the shop's own address is told."""
-    assert read_site(ENGLISH) == "kiln.example"
-    assert read_site(msgspec.structs.replace(ENGLISH, url="", shop="https://x.example/en")) == "x.example/en"
+    assert render_address(ENGLISH) == "kiln.example"
+    assert render_address(msgspec.structs.replace(ENGLISH, url="", shop="https://x.example/en")) == "x.example/en"
 
 
 @given(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamplighter.featurepost.writer.nouns import add_article, is_word, make_plural, read_last_noun, read_noun
+from lamplighter.featurepost.writer.nouns import add_article, is_word, make_plural, find_last_noun, find_noun
 
 
 @pytest.mark.parametrize(
@@ -24,19 +24,19 @@ from lamplighter.featurepost.writer.nouns import add_article, is_word, make_plur
 )
 def test_a_known_thing_is_counted(kind: str, noun: str, plural: str, one: str) -> None:
     """Singular, plural and article follow plain English."""
-    assert (read_noun(kind), make_plural(noun), add_article(noun)) == (noun, plural, one)
+    assert (find_noun(kind), make_plural(noun), add_article(noun)) == (noun, plural, one)
 
 
 @pytest.mark.parametrize("kind", ["Ersatzteil", "Zubehör", "Tasse", "Tableware", "Box 2", "Cups and saucers", "", "皿"])
 def test_an_unknown_word_is_not_counted(kind: str) -> None:
     """Foreign words, whole fields and lists have no plural here."""
-    assert read_noun(kind) == ""
+    assert find_noun(kind) == ""
 
 
 def test_the_last_word_of_a_name_may_say_what_it_is() -> None:
     """A notebook is a notebook, whatever stands before it."""
-    assert read_last_noun("Pocket Notebook") == "notebook"
-    assert read_last_noun("Pocket Wunder") == ""
+    assert find_last_noun("Pocket Notebook") == "notebook"
+    assert find_last_noun("Pocket Wunder") == ""
 
 
 def test_a_hashtag_is_one_clean_word() -> None:

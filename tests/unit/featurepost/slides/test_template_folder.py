@@ -9,7 +9,7 @@ from tests.unit.featurepost.slides.studio import SETTINGS, SLIDES, write_templat
 
 from lamplighter.errors import ConfigError
 from lamplighter.featurepost.feature import Role, SlideText
-from lamplighter.featurepost.slides.template import _Texts, find_template, list_templates
+from lamplighter.featurepost.slides.template_folder import _Texts, find_template, list_templates
 from lamplighter.featurepost.slides.typesetter import Words
 
 

@@ -1,10 +1,13 @@
-"""The exchange: what the renderer asks of its worker process and what comes back, as JSON."""
+"""The order: what the renderer asks of its worker process and what comes back, as JSON."""
 
 from __future__ import annotations
 
 import msgspec
 
+from lamplighter.errors import FailureClass
 from lamplighter.featurepost.feature import Language, Role, SlideText, Struct
+from lamplighter.featurepost.slides.carousel import Picture, Trouble
+from lamplighter.featurepost.slides.palette import Palette
 
 
 class SlideOrder(Struct, frozen=True, kw_only=True):
@@ -16,18 +19,6 @@ class SlideOrder(Struct, frozen=True, kw_only=True):
     photo_box: tuple[int, int] | None = None
 
 
-class Colours(Struct, frozen=True, kw_only=True):
-    """The palette, checked, every colour as #rrggbb."""
-
-    ink: str
-    paper: str
-    accent: str
-    on_accent: str
-    accent_text: str
-    quiet: str
-    dark: str
-
-
 class BrandLines(Struct, frozen=True, kw_only=True):
     """What every slide may say of its brand."""
 
@@ -36,9 +27,15 @@ class BrandLines(Struct, frozen=True, kw_only=True):
     url: str
 
 
-class Request(Struct, frozen=True, kw_only=True):
-    """A whole carousel; the pictures go to `output_dir`, everything else into `scratch_dir`."""
+class CarouselOrder(Struct, frozen=True, kw_only=True):
+    """A whole carousel; the pictures go to `output_dir`, everything else into `scratch_dir`.
 
+    `parent` is the pid of who ordered it: without that process nobody waits for the pictures. `seconds` is the most the
+    work may take.
+    """
+
+    parent: int
+    seconds: float
     template: str
     template_dir: str
     library_dir: str
@@ -48,30 +45,10 @@ class Request(Struct, frozen=True, kw_only=True):
     output_dir: str
     size: tuple[int, int]
     fonts: tuple[str, ...]
-    colours: Colours
+    palette: Palette
     brand: BrandLines
     language: Language
     slides: tuple[SlideOrder, ...]
-
-
-class Picture(Struct, frozen=True, kw_only=True):
-    """One finished JPEG in the output folder."""
-
-    file: str
-    size_bytes: int
-    sha256: str
-
-
-class Trouble(Struct, frozen=True, kw_only=True):
-    """A text that did not fit its place (see FitTrouble)."""
-
-    slide: int
-    field: str
-    text: str
-    size: float
-    needed: float
-    limit: float
-    broken: bool
 
 
 class Made(Struct, frozen=True, kw_only=True, tag="made"):
@@ -83,21 +60,22 @@ class Made(Struct, frozen=True, kw_only=True, tag="made"):
 
 
 class Refused(Struct, frozen=True, kw_only=True, tag="refused"):
-    """The worker's answer when the carousel cannot be made: what a RenderError says."""
+    """The worker's answer when the carousel cannot be made: what its error says, and of which class it is."""
 
     subject: str
     cause: str
     remedy: str
+    failure: FailureClass = FailureClass.UPSTREAM
 
 
-def render_request(request: Request) -> bytes:
-    """Return the request as JSON."""
-    return msgspec.json.encode(request)
+def render_order(order: CarouselOrder) -> bytes:
+    """Return the order as JSON."""
+    return msgspec.json.encode(order)
 
 
-def parse_request(content: bytes) -> Request:
-    """Return the request of a renderer; raises msgspec.DecodeError."""
-    return msgspec.json.decode(content, type=Request)
+def parse_order(content: bytes) -> CarouselOrder:
+    """Return the order of a renderer; raises msgspec.DecodeError."""
+    return msgspec.json.decode(content, type=CarouselOrder)
 
 
 def render_answer(answer: Made | Refused) -> bytes:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from lamplighter.featurepost.slides.exchange import Made, Picture, Refused, parse_answer, parse_request, render_answer
+from lamplighter.errors import FailureClass
+from lamplighter.featurepost.slides.carousel import Picture
+from lamplighter.featurepost.slides.order import Made, Refused, parse_answer, parse_order, render_answer
 
 
 @pytest.mark.parametrize(
@@ -13,6 +15,7 @@ from lamplighter.featurepost.slides.exchange import Made, Picture, Refused, pars
     [
         Made(pictures=(Picture(file="slide-1.jpg", size_bytes=3, sha256="ab"),), notes=("n",), fit=()),
         Refused(subject="slide 4", cause="no font has 简", remedy=""),
+        Refused(subject="the disk", cause="full", remedy="free some", failure=FailureClass.DISK),
     ],
 )
 def test_an_answer_arrives_as_it_was_sent(answer: Made | Refused) -> None:
@@ -29,4 +32,4 @@ def test_anything_else_is_an_error(content: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):
         parse_answer(content)
     with pytest.raises(msgspec.DecodeError):
-        parse_request(content)
+        parse_order(content)
