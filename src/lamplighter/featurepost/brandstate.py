@@ -76,8 +76,9 @@ class BrandStates:
             self.skip(slug, until=until, reason=reason)
 
     def unskip(self, slug: str) -> None:
-        """Take a brand in again at once."""
+        """Take a brand in again at once, and forget its failures in a row."""
         self._write(slug, 0.0, "")
+        self.record_success(slug)
 
     def record_success(self, slug: str) -> None:
         """Forget a brand's failures."""

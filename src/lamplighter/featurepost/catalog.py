@@ -6,7 +6,7 @@ import difflib
 import re
 import unicodedata
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args, get_type_hints
 from urllib.parse import urlsplit
 
 import msgspec
@@ -159,9 +159,16 @@ def _problem_of_theme(theme: Theme) -> str:
 
 
 def _explain(message: str, known: tuple[str, ...]) -> str:
-    """Add the nearest right name to msgspec's words about an unknown field."""
+    """Add the nearest right name to msgspec's words about an unknown field, the right values to a wrong one."""
+    choice = re.search(r" - at `\$\.(language|permission)`$", message)
+    if choice:
+        return f"{choice[1]} must be {_join_choices(get_args(get_type_hints(Brand)[choice[1]]))}"
     found = re.search(r"unknown field `(.+?)`", message)
     if not found:
         return message
     near = difflib.get_close_matches(found[1], known, n=1)
     return f"{message}; did you mean `{near[0]}`?" if near else message
+
+
+def _join_choices(choices: tuple[str, ...]) -> str:
+    return " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))

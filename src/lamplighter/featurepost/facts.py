@@ -29,6 +29,7 @@ _MOST_OF_A_TOPIC = 3
 _MOST_OPTIONS = 6
 _MOST_VALUES = 12
 _VALUE_LETTERS = 40
+_SHORTEST_WORD, _SHORTEST_CJK_WORD = 3, 2  # "S" and "大" stand in too many other words
 _NO_KIND = re.compile(
     r"|normal|default|standard|simple|variable|configurable|product|products|physical|item|items|other|others|misc|"
     r"none|n/?a|test|general|new|all|その他|商品|なし"
@@ -71,7 +72,7 @@ def build_fact_sheet(product: ShopProduct, *, language: Language, currency: str)
     told = (
         _Unnumbered(kind="title", text=title, source="title"),
         *_find_price(product.variants, currency, language),
-        *_find_quotes(page.visible[:BODY_LETTERS], title),
+        *_find_quotes(page.visible[:BODY_LETTERS], title, _find_sold_out(product)),
         *_find_options(product, language),
         *_find_names(product),
     )
@@ -151,13 +152,29 @@ def _find_price(variants: tuple[ShopVariant, ...], currency: str, language: Lang
         )
 
 
-def _find_quotes(text: str, title: str) -> Iterator[_Unnumbered]:
-    """Yield plain statements, each a verbatim piece of the visible text, a few of each topic."""
+def _find_sold_out(product: ShopProduct) -> tuple[re.Pattern[str], ...]:
+    """Return what finds the name of a choice that nobody can buy now ("Slate", "灰桜"); short names find nothing."""
+    gone = []
+    for index, option in enumerate(product.options):
+        offered = {value.casefold() for value in _offered(product, option, index)}
+        gone += [value for value in map(_one_line, option.values) if value.casefold() not in offered]
+    least = {True: _SHORTEST_WORD, False: _SHORTEST_CJK_WORD}
+    return tuple(
+        re.compile(rf"\b{re.escape(value)}\b" if value.isascii() else re.escape(value), re.IGNORECASE)
+        for value in gone
+        if len(value) >= least[value.isascii()] and value != "Default Title"
+    )
+
+
+def _find_quotes(text: str, title: str, sold_out: tuple[re.Pattern[str], ...]) -> Iterator[_Unnumbered]:
+    """Yield plain statements, each a verbatim piece of the visible text, a few of each topic, none of what is gone."""
     seen: set[str] = {title.casefold()}
     counts: dict[Topic, int] = {}
     for sentence in split_sentences(text):
         statement = parse_statement(sentence)
         if statement is None or sentence.casefold() in seen or counts.get(statement.topic, 0) == _MOST_OF_A_TOPIC:
+            continue
+        if any(word.search(sentence) for word in sold_out):
             continue
         seen.add(sentence.casefold())
         counts[statement.topic] = counts.get(statement.topic, 0) + 1

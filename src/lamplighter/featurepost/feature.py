@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 from typing import Annotated, Literal
 
 import msgspec
@@ -139,4 +139,15 @@ def render_manifest(feature: Feature) -> bytes:
 
 def parse_manifest(content: bytes) -> Feature:
     """Return the feature a manifest describes; raises msgspec.ValidationError or DecodeError with the path."""
-    return msgspec.json.decode(content, type=Feature)
+    feature = msgspec.json.decode(content, type=Feature)
+    if not _has_date_everywhere(feature.made_at):
+        raise msgspec.ValidationError("this instant has no date in some places - at `$.made_at`")
+    return feature
+
+
+def _has_date_everywhere(instant: datetime) -> bool:
+    """Tell whether an instant can be told in every time zone: not at the first or last day there is."""
+    try:
+        return MINYEAR < instant.astimezone(UTC).year < MAXYEAR
+    except OverflowError:
+        return False

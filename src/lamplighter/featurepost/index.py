@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 
+from lamplighter.errors import InputError
 from lamplighter.featurepost.feature import Feature
 from lamplighter.host.database import Database, Migration
 
@@ -26,6 +27,7 @@ MIGRATIONS = (
         ),
     ),
 )
+HIGHEST_NUMBER = 999_999_999
 
 
 class Index:
@@ -37,7 +39,10 @@ class Index:
         self._account = account
 
     def claim_number(self, *, floor: int) -> int:
-        """Return a feature number above `floor` and above every number given before; it is never given again."""
+        """Return a feature number above `floor` and above every number given before; it is never given again.
+
+        Raises InputError, and claims nothing, when numbers have run out.
+        """
         with self._database.transaction():
             row = self._database.row(
                 """INSERT INTO feature_number (account, highest) VALUES (?, ? + 1)
@@ -47,7 +52,14 @@ class Index:
                 RETURNING highest""",
                 (self._account, floor),
             )
-        return int(row["highest"]) if row else floor + 1
+            number = int(row["highest"]) if row else floor + 1
+            if number > HIGHEST_NUMBER:
+                raise InputError(
+                    "feature numbers",
+                    f"the next one would be {number}, above {HIGHEST_NUMBER}, the highest there is",
+                    "rename the feature folder that has so high a number",
+                )
+        return number
 
     def remember(self, feature: Feature) -> None:
         """Write or refresh what is remembered of a feature."""

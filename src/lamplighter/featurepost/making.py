@@ -19,6 +19,7 @@ from lamplighter.featurepost.feature import (
     CAPTION_FILE,
     MANIFEST_FILE,
     Copy,
+    FactSheet,
     Feature,
     Product,
     Slide,
@@ -36,7 +37,7 @@ from lamplighter.featurepost.slides.carousel import Carousel, Rendered, SlideSpe
 from lamplighter.featurepost.slides.renderer import Renderer
 from lamplighter.featurepost.slides.template_folder import Template
 from lamplighter.featurepost.stock import Failure, Fault, Reason, Stock, StockItem
-from lamplighter.featurepost.writer.caption import render_caption
+from lamplighter.featurepost.writer.caption import render_address, render_caption
 from lamplighter.featurepost.writer.writer import Brief, Writer, Written
 from lamplighter.host.clock import Clock
 from lamplighter.host.files import make_folder, write_atomic
@@ -47,6 +48,7 @@ _WORKING_FILES = ("facts.json", "copy.json")
 _PHOTOS_PER_PRODUCT = 3
 _RECENT = 60
 _SHOWN_LETTERS = 60
+_NAMED_LETTERS = 8
 
 PostLint = Callable[[str, tuple[Path, ...]], tuple[str, ...]]
 
@@ -170,7 +172,7 @@ class _Attempt:
     def make(self, index: Index) -> Feature:
         template = self._workshop.template_for(self._brand)
         self.step = "products"
-        picks = self._pick_products(index.last_used(self._brand.slug))
+        picks = self._pick_products(index.last_used(self._brand.slug), template)
         self._write("facts.json", tuple(pick.sheet for pick in picks))
         self.step = "copy"
         recent = index.latest_captions(_RECENT)
@@ -188,7 +190,7 @@ class _Attempt:
         self._finish(feature, rendered.notes)
         return feature
 
-    def _pick_products(self, last_used: tuple[int, ...]) -> tuple[Pick, ...]:
+    def _pick_products(self, last_used: tuple[int, ...], template: Template) -> tuple[Pick, ...]:
         """Take the least recently featured usable products, in the shop's order, that have facts and photos."""
         shop = self._workshop.shop_for(self._brand)
         listed = shop.fetch_products()
@@ -205,7 +207,7 @@ class _Attempt:
                 passed[obstacle] += 1
                 continue
             try:
-                picks.append(self._pick(product, shop, currency))
+                picks.append(self._pick(product, shop, currency, template))
             except (DiskError, RateLimited):  # the draft's own disk, the shop's patience: no other product fares better
                 raise
             except LamplighterError as error:
@@ -227,8 +229,9 @@ class _Attempt:
             return ""
         return own
 
-    def _pick(self, product: ShopProduct, shop: Shop, currency: str) -> Pick:
+    def _pick(self, product: ShopProduct, shop: Shop, currency: str, template: Template) -> Pick:
         sheet = build_fact_sheet(product, language=self._brand.language, currency=currency)
+        sheet = self._keep_drawable(sheet, template)
         photos: list[PickedPhoto] = []
         trouble = LamplighterError(f"product {product.id}", "no usable photo")
         for image in product.usable_images[: 2 * _PHOTOS_PER_PRODUCT]:
@@ -250,6 +253,17 @@ class _Attempt:
             url=shop.product_url(product.handle),
             sheet=sheet,
             photos=tuple(photos),
+        )
+
+    def _keep_drawable(self, sheet: FactSheet, template: Template) -> FactSheet:
+        """Return the facts whose letters the slides can show, under their numbers; raises for such a title."""
+        find_missing = self._workshop.renderer.find_missing
+        missing = find_missing(sheet.title, template)
+        if missing:
+            letters = " ".join(f"{letter} (U+{ord(letter):04X})" for letter in missing[:_NAMED_LETTERS])
+            raise UpstreamError(f"product {sheet.product_id}", f"no font has {letters}")
+        return msgspec.structs.replace(
+            sheet, facts=tuple(fact for fact in sheet.facts if not find_missing(fact.text, template))
         )
 
     def _save_photo(self, product_id: int, position: int, photo: Photo, source: str) -> PickedPhoto:
@@ -301,7 +315,7 @@ class _Attempt:
             ),
             brand_name=self._brand.name,
             handle=self._brand.handle,
-            url=self._brand.url.removeprefix("https://").removeprefix("www.").rstrip("/"),
+            url=render_address(self._brand),
             language=self._brand.language,
             theme=self._brand.theme,
         )

@@ -32,12 +32,16 @@ class HalfAnswer(ShopAnswerError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShopImage:
-    """A picture of a product: its address as the shop gives it; width and height are 0 when not said."""
+    """A picture of a product: its address as the shop gives it; width and height are 0 when not said.
+
+    `variant_ids` are the variants it shows; none means that it shows the product.
+    """
 
     src: str
     position: int
     width: int = 0
     height: int = 0
+    variant_ids: tuple[int, ...] = ()
 
     @property
     def is_large_enough(self) -> bool:
@@ -80,8 +84,14 @@ class ShopProduct:
 
     @property
     def usable_images(self) -> tuple[ShopImage, ...]:
-        """Return the images whose short side is at least 600 pixels or not known."""
-        return tuple(image for image in self.images if image.is_large_enough)
+        """Return the images whose short side is at least 600 pixels or not known.
+
+        Those that show only what is sold out are left out, unless there are no others.
+        """
+        large = tuple(image for image in self.images if image.is_large_enough)
+        sold_out = {variant.id for variant in self.variants if not variant.available}
+        buyable = tuple(image for image in large if not image.variant_ids or set(image.variant_ids) - sold_out)
+        return buyable or large
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +119,7 @@ class _WireImage(msgspec.Struct):
     width: int | None = None
     height: int | None = None
     position: int | None = None
+    variant_ids: list[int | None] | None = None
 
 
 class _WireOption(msgspec.Struct):
@@ -223,6 +234,7 @@ def _parse_images(wires: list[_WireImage | None]) -> list[ShopImage]:
             position=number if wire.position is None else wire.position,
             width=max(0, wire.width or 0),
             height=max(0, wire.height or 0),
+            variant_ids=tuple(found for found in wire.variant_ids or [] if found is not None),
         )
         for number, wire in enumerate(wires, start=1)
         if wire and wire.src and wire.src.strip()

@@ -4,14 +4,17 @@ content/sns/feature-0007-slug/          ready
 content/sns/_draft-feature-0008-slug/   being made, or failed (failure.json)
 content/sns/_held-feature-0005-slug/    kept back (reason.json)
 content/sns/posted/feature-0006-slug/   posted
+content/sns/.highest-number             the highest number ever given, also when the database is lost
 """
 
 from __future__ import annotations
 
 import contextlib
 import enum
+import hashlib
 import re
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,8 +23,8 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from lamplighter.errors import DiskError, InputError, LamplighterError
-from lamplighter.featurepost.feature import MANIFEST_FILE, Feature, Struct, parse_manifest
+from lamplighter.errors import DiskError, InputError, LamplighterError, render_line
+from lamplighter.featurepost.feature import MANIFEST_FILE, Feature, Slide, Struct, parse_manifest
 from lamplighter.featurepost.index import Index
 from lamplighter.host.files import (
     make_folder,
@@ -36,8 +39,13 @@ FAILURE_FILE = "failure.json"
 REASON_FILE = "reason.json"
 _REMOVED = ".removed-"
 _MANIFEST_LIMIT = 4_000_000
+_SLIDE_LIMIT = 30_000_000
+_JPEG_START = b"\xff\xd8\xff"
+_SHOWN_LETTERS = 60
+_NUMBER_FILE = ".highest-number"
+_NUMBER = re.compile(rb"[0-9]{1,9}\s*")
 _Record = TypeVar("_Record", bound=Struct)
-_NAME = re.compile(r"(?P<prefix>_draft-|_held-)?(?P<id>feature-(?P<number>[0-9]{4,12})-[a-z0-9-]{1,60})")
+_NAME = re.compile(r"(?P<prefix>_draft-|_held-)?(?P<id>feature-(?P<number>[0-9]{4,9})-[a-z0-9-]{1,60})")
 
 
 class Place(enum.Enum):
@@ -123,10 +131,15 @@ class Stock:
         return self.items(Place.READY)
 
     def find(self, feature_id: str) -> StockItem:
-        """Return a feature by its id, wherever it is; raises InputError."""
-        found = self.with_id(feature_id)
+        """Return a feature by its id, or one of several of an id by its folder; raises InputError."""
+        walked = tuple(self._walk())
+        found = [item for item in walked if feature_id == self._place_name(item)]
+        found = found or [item for item in walked if feature_id in {item.id, item.folder.name}]
         if not found:
             raise InputError(f"feature {feature_id}", "there is none of that id", "lamplighter stock list shows them")
+        if len(found) > 1:
+            folders = " and ".join(self._place_name(item) for item in found)
+            raise InputError(f"feature {feature_id}", f"there are {folders}", "name the folder you mean just like this")
         return found[0]
 
     def with_id(self, feature_id: str) -> tuple[StockItem, ...]:
@@ -161,7 +174,7 @@ class Stock:
             feature = self.read(item)
         except LamplighterError as error:
             return Examined(item=item, feature=None, trouble=str(error))
-        trouble = _find_slide_trouble(item, feature)
+        trouble = next((f"{item.id}: {found}" for found in _find_slide_troubles(item, feature)), "")
         if not trouble and item.place is not Place.POSTED and item.id in posted:
             trouble = f"{item.id}: it is among the posted ones already"
         return Examined(item=item, feature=feature, trouble=trouble)
@@ -185,7 +198,9 @@ class Stock:
     def new_draft(self, slug: str) -> StockItem:
         """Make an empty draft folder under an id that was never used before."""
         make_folder(self._folder)
-        number = self._index.claim_number(floor=max((item.number for item in self._walk()), default=0))
+        noted = self._read_highest()
+        number = self._index.claim_number(floor=max((noted, *(item.number for item in self._walk()))))
+        write_atomic(self._folder / _NUMBER_FILE, b"%d\n" % number)
         feature_id = f"feature-{number:04}-{slug}"
         folder = self._folder / f"{_PREFIX[Place.DRAFT]}{feature_id}"
         make_folder(folder)
@@ -261,6 +276,19 @@ class Stock:
             _remove(item.folder)
         return tuple(old)
 
+    def _read_highest(self) -> int:
+        """Return the highest number the folder's own note knows, 0 when there is none that can be read."""
+        try:
+            content = read_capped(self._folder / _NUMBER_FILE, limit=_SHOWN_LETTERS)
+        except LamplighterError:
+            return 0
+        return int(content) if _NUMBER.fullmatch(content) else 0
+
+    def _place_name(self, item: StockItem) -> str:
+        """Return what only one folder is named by: a ready one has the id for a name, so it begins with ./ here."""
+        name = item.folder.relative_to(self._folder).as_posix()
+        return f"./{name}" if name == item.id else name
+
     def _walk(self) -> Iterator[StockItem]:
         for folder in (self._folder, self._folder / "posted"):
             try:
@@ -298,13 +326,43 @@ def _parse_name(parent: Path, name: str, *, posted: bool) -> StockItem | None:
     return StockItem(id=match["id"], number=int(match["number"]), place=place, folder=parent / name)
 
 
-def _find_slide_trouble(item: StockItem, feature: Feature) -> str:
+def _find_slide_troubles(item: StockItem, feature: Feature) -> Iterator[str]:
+    """Yield why slides are not the pictures that were made; of what is posted only the presence counts."""
+    named: set[str] = set()
     for slide in feature.slides:
-        if Path(slide.file).name != slide.file:
-            return f"{item.id}: {slide.file[:60]!r} is no file of its folder"
-        if not (item.folder / slide.file).is_file():
-            return f"{item.id}: {slide.file} is missing"
-    return ""
+        shown = render_line(slide.file, limit=_SHOWN_LETTERS)
+        if slide.file in {"", "."} or Path(slide.file).name != slide.file:
+            yield f"{shown!r} is no file of its folder"
+        elif slide.file in named:
+            yield f"{shown} is named twice"
+        else:
+            trouble = _find_file_trouble(item.folder / slide.file)
+            if not trouble and item.place is not Place.POSTED:
+                trouble = _find_picture_trouble(item.folder / slide.file, slide)
+            if trouble:
+                yield f"{shown} {trouble}"
+        named.add(slide.file)
+
+
+def _find_file_trouble(file: Path) -> str:
+    try:
+        regular = stat.S_ISREG(file.lstat().st_mode)
+    except FileNotFoundError:
+        return "is missing"
+    except (OSError, ValueError) as error:
+        return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    return "" if regular else "is not a regular file"
+
+
+def _find_picture_trouble(file: Path, slide: Slide) -> str:
+    try:
+        content = read_capped(file, limit=_SLIDE_LIMIT, what="picture")
+    except LamplighterError as error:
+        return f"cannot be read: {error.cause}"
+    if not content.startswith(_JPEG_START):
+        return "is not a JPEG"
+    changed = slide.sha256 and hashlib.sha256(content).hexdigest() != slide.sha256.lower()
+    return "is not the picture that was made" if changed else ""
 
 
 def _read_struct(file: Path, kind: type[_Record]) -> _Record | None:

@@ -108,12 +108,14 @@ def test_a_limit_rests_a_brand_until_its_end(
     assert state.skip_reason == ("holiday" if until == skipped else "429")
 
 
-def test_a_skip_keeps_the_failures(states: BrandStates) -> None:
-    """They are two things."""
-    states.record_failure("x", cause="403", now=START)
+def test_a_skip_keeps_the_failures_and_its_end_by_a_person_forgets_them(states: BrandStates) -> None:
+    """A person who takes a brand in again has mended it: it begins anew."""
+    for _ in range(2):
+        states.record_failure("x", cause="403", now=START)
     states.skip("x", until=START + DAY, reason="holiday")
+    assert states.read("x", now=START + DAY).failures == 2
     states.unskip("x")
-    assert states.read("x", now=START).failures == 1
+    assert states.read("x", now=START) == BrandState()
 
 
 def test_brands_and_accounts_are_apart(tmp_path: Path) -> None:

@@ -187,8 +187,10 @@ def test_shops_on_the_web_are_taken_by_https_and_by_plain_http_with_a_port(shop:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"language": "de"}, "Invalid enum value 'de' - at `$.language`"),
-        ({"permission": "none"}, "Invalid enum value 'none' - at `$.permission`"),
+        ({"language": "de"}, "language must be en or ja"),
+        ({"language": None}, "language must be en or ja"),
+        ({"permission": "none"}, "permission must be own, written or licensed"),
+        ({"permission": True}, "permission must be own, written or licensed"),
         ({"name": 3}, "Expected `str`, got `int` - at `$.name`"),
         ({"name": None}, "Expected `str`, got `null` - at `$.name`"),
         ({"hashtags": "a"}, "Expected `array`, got `str` - at `$.hashtags`"),
@@ -198,7 +200,7 @@ def test_shops_on_the_web_are_taken_by_https_and_by_plain_http_with_a_port(shop:
     ],
 )
 def test_a_value_of_another_kind_is_named(changes: dict[str, Value], words: str) -> None:
-    """The words are the parser's, with the place."""
+    """The words are the parser's, with the place; where there is a choice, it is told."""
     assert refuse(changes).startswith(f"brand 1: {words}")
 
 

@@ -69,6 +69,39 @@ def test_a_price_that_differs_is_told_from_the_lowest_available() -> None:
     assert texts(make_sheet(language="ja", currency="EUR", variants=variants), "price") == ["€24から"]
 
 
+def test_nothing_is_said_of_a_colour_that_nobody_can_buy() -> None:
+    """A sentence with the name of a choice that is sold out in every variant is left out; "S" is in too many words."""
+    variants: list[Json] = [
+        {**make_variant(1, "24"), "title": "Cream / S"},
+        {**make_variant(2, "24", available=False), "title": "Slate / S"},
+        {**make_variant(3, "24", available=False), "title": "Cream / L"},
+    ]
+    sheet = make_sheet(
+        variants=variants,
+        options=[{"name": "Glaze", "values": ["Cream", "Slate"]}, {"name": "Size", "values": ["S", "L"]}],
+        body_html="<p>Material: stoneware.</p><p>Slate is made of dark clay.</p><p>Cream is made of pale clay.</p>",
+    )
+    assert texts(sheet, "quote") == ["Material: stoneware.", "Cream is made of pale clay."]
+    assert texts(sheet, "option") == ["Glaze: Cream", "Size: S"]
+
+
+def test_a_japanese_choice_that_nobody_can_buy_is_not_named() -> None:
+    """Japanese has no blanks between words."""
+    variants: list[Json] = [
+        {**make_variant(1, "4400"), "title": "青磁"},
+        {**make_variant(2, "4400", available=False), "title": "灰桜"},
+    ]
+    sheet = make_sheet(
+        language="ja",
+        currency="JPY",
+        title="一輪挿し",
+        variants=variants,
+        options=[{"name": "色", "values": ["青磁", "灰桜"]}],
+        body_html="<p>素材は磁器です。</p><p>釉薬は青磁と灰桜の二色です。</p>",
+    )
+    assert texts(sheet, "quote") == ["素材は磁器です。"]
+
+
 def test_a_zero_price_is_no_price() -> None:
     """A gift, alone or among the variants, leaves the product without a price."""
     assert texts(make_sheet(price="0.00"), "price") == []

@@ -115,10 +115,10 @@ def test_deep_nesting_is_read() -> None:
 def test_a_huge_table_and_a_huge_style_sheet_are_read_in_no_time() -> None:
     """Work grows with the size of the description, not with its square, and has an end."""
     table = "<table><tr>" + "<td>a</td>" * 20_000 + "</table>"
-    sheet = "<style>" + "".join(f".a{number}{{display:none}}" for number in range(15_000)) + "</style><p>b</p>" * 2_000
+    sheet = "<style>" + "".join(f".a{number}{{display:none}}" for number in range(3_000)) + "</style><p>b</p>" * 2_000
     assert extract_text(table).visible.startswith("a: a / a")
     assert extract_text(sheet).visible.startswith("b\nb")
-    assert len(extract_text(f"<p>{'word ' * 400_000}</p>").visible) < 500_000
+    assert len(extract_text(f"<p>{'word ' * 400_000}</p>").visible) < 100_000
 
 
 def test_a_broken_selector_hides_nothing_and_stops_nothing() -> None:

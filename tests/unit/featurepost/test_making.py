@@ -262,6 +262,32 @@ def test_products_that_cannot_be_shown_are_passed_over(desk: Desk) -> None:
     assert [product.id for product in Bench(desk, shop).make().products] == [5]
 
 
+@pytest.mark.parametrize("title", ["ถ้วย Mug", "مرحبا Mug", "𝕸ug of clay"])
+def test_a_product_whose_title_no_font_can_show_is_passed_over(desk: Desk, title: str) -> None:
+    """Before a photo is fetched, with the letters; the others make the feature, run after run."""
+    shop = ListedShop(make_product(1, title=title), make_product(2))
+    assert [[product.id for product in Bench(desk, shop).make().products] for _ in range(2)] == [[2], [2]]
+    assert not any(src.startswith("1-") for src in shop.fetched)
+    assert any("is passed over: product 1: no font has " in line and "(U+" in line for line in desk.said)
+
+
+def test_only_titles_no_font_can_show_are_counted(desk: Desk) -> None:
+    """A person sees which letters a font is needed for."""
+    error = refuse(Bench(desk, ListedShop(make_product(1, title="ถ Mug"), make_product(2, title="Mug ถ"))))
+    assert str(error.error).endswith("none of 2 products can be used: 2 no font has ถ (U+0E16)")
+
+
+def test_a_fact_no_font_can_show_is_left_out(desk: Desk) -> None:
+    """The product is shown, and the other facts keep their numbers."""
+    plain, foreign = make_product(1), replace(make_product(1), product_type="ถ้วย")
+    sheets = []
+    for name, product in (("plain", plain), ("foreign", foreign)):
+        (desk.folder / name).mkdir()
+        sheets.append(Bench(Desk.open(desk.folder / name), ListedShop(product)).make().facts[0])
+    assert [fact for fact in sheets[0].facts if fact.kind != "kind"] == list(sheets[1].facts)
+    assert [fact.kind for fact in sheets[0].facts].count("kind") == 1
+
+
 def test_when_no_product_is_left_the_reasons_are_counted(desk: Desk) -> None:
     """The most common first."""
     shop = ListedShop(

@@ -280,6 +280,34 @@ def test_a_product_that_can_be_bought_and_shown_is_usable_with_its_large_images(
     assert [found.src for found in read.usable_images] == ["good.jpg", "unknown.jpg"]
 
 
+@pytest.mark.parametrize(
+    ("shown", "usable"),
+    [
+        ({"red": [1], "blue": [2], "all": []}, ["blue", "all"]),
+        ({"red": [1], "both": [1, 2]}, ["both"]),
+        ({"red": [1], "gone": [1, 3]}, ["red", "gone"]),
+        ({"red": [1], "unknown": [9]}, ["unknown"]),
+        ({"red": None, "blue": [None]}, ["red", "blue"]),
+    ],
+)
+def test_a_picture_of_what_is_sold_out_gives_way(shown: dict[str, Json], usable: list[str]) -> None:
+    """Variants 1 and 3 are sold out; their pictures are used only where there are no others."""
+    read = parse_one(
+        variants=[variant(id=1, available=False), variant(id=2), variant(id=3, available=False)],
+        images=[image(src=src, position=number, variant_ids=ids) for number, (src, ids) in enumerate(shown.items())],
+    )
+    assert [found.src for found in read.usable_images] == usable
+
+
+def test_a_small_picture_is_no_other() -> None:
+    """A large one of what is sold out is better than none."""
+    read = parse_one(
+        variants=[variant(id=1, available=False), variant(id=2)],
+        images=[image(src="red", variant_ids=[1]), image(src="small", width=300, variant_ids=[2])],
+    )
+    assert [found.src for found in read.usable_images] == ["red"]
+
+
 _JSON = st.recursive(
     st.none()
     | st.booleans()

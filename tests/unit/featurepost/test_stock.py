@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ import msgspec
 import pytest
 from tests.simulators.child import Child
 from tests.simulators.clock import START
-from tests.simulators.desk import Desk, allow, fill, make_feature
+from tests.simulators.desk import JPEG, Desk, allow, fill, make_feature
 
 from lamplighter.errors import DiskError, Fenced, InputError
 from lamplighter.featurepost.stock import Examined, Failure, Fault, Place, Reason, StockItem
@@ -33,7 +34,7 @@ def desk(tmp_path: Path) -> Desk:
 
 def names(desk: Desk) -> list[str]:
     """Return the names of the folders, those of posted ones with their parent."""
-    found = [path.name for path in desk.sns.iterdir() if path.name != "posted"]
+    found = [path.name for path in desk.sns.iterdir() if path.name not in {"posted", ".highest-number"}]
     return sorted([*found, *(f"posted/{path.name}" for path in (desk.sns / "posted").glob("*"))])
 
 
@@ -171,7 +172,9 @@ def test_dropping_what_is_gone_says_so(desk: Desk) -> None:
         "feature-1-x", "feature-0001", "feature-0001-", "feature-0001-X", "feature-0001-x y", "Feature-0001-x",
         "_draft-_held-feature-0001-x", "draft-feature-0001-x", "_Draft-feature-0001-x", ".removed-feature-0001-x",
         "feature-0001-x.bak", "feature-0001-x ", "feature-0001-é", "feature-٠٠٠١-x", "x" * 200,
-        "feature-9999999999999-x", ".tmp-feature-0001-x", "notes", "🫖", "feature-0001-x\n",
+        "feature-1234567890-x",
+        "_draft-feature-999999999999-x", "feature-9999999999999-x",
+        ".tmp-feature-0001-x", "notes", "🫖", "feature-0001-x\n",
     ],
 )  # fmt: skip
 def test_names_that_are_not_ours_are_ignored(desk: Desk, name: str) -> None:
@@ -313,6 +316,83 @@ def test_a_missing_slide_is_said(desk: Desk) -> None:
     assert desk.stock.trouble(item) == "feature-0001-wrenfold: slide-2.jpg is missing"
 
 
+def make_pipe(file: Path) -> Path:
+    """Put a pipe that nobody writes into."""
+    os.mkfifo(file)
+    return file
+
+
+def name_slides(item: StockItem, *files: str, sha256: str = "") -> None:
+    """Let the manifest name these files for slides."""
+    feature = make_feature(item)
+    slides = tuple(msgspec.structs.replace(feature.slides[0], file=file, sha256=sha256) for file in files)
+    spoil(item.folder, "feature.json", msgspec.json.encode(msgspec.structs.replace(feature, slides=slides)))
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "trouble"),
+    [
+        (lambda file: file.write_bytes(b"<html>"), "slide-1.jpg is not a JPEG"),
+        (lambda file: file.write_bytes(b""), "slide-1.jpg is not a JPEG"),
+        (lambda file: (file.unlink(), file.mkdir()), "slide-1.jpg is not a regular file"),
+        (lambda file: (file.unlink(), make_pipe(file)), "slide-1.jpg is not a regular file"),
+        (lambda file: (file.unlink(), file.symlink_to("slide-2.jpg")), "slide-1.jpg is not a regular file"),
+        (lambda file: os.truncate(file, 30_000_001), "slide-1.jpg cannot be read: this picture is larger than"),
+    ],
+)
+def test_what_is_no_picture_is_no_slide(desk: Desk, spoiled: Callable[[Path], object], trouble: str) -> None:
+    """A feature with one such file never goes out."""
+    item = desk.put()
+    spoiled(item.folder / "slide-1.jpg")
+    assert desk.stock.trouble(item).startswith(f"feature-0001-wrenfold: {trouble}")
+
+
+def test_a_picture_that_was_changed_is_no_slide(desk: Desk) -> None:
+    """The manifest knows what was made; what was posted is not looked into any more."""
+    item = desk.put()
+    name_slides(item, "slide-1.jpg", sha256=hashlib.sha256(JPEG).hexdigest())
+    assert desk.stock.trouble(item) == ""
+    (item.folder / "slide-1.jpg").write_bytes(JPEG + b"!")
+    trouble = "feature-0001-wrenfold: slide-1.jpg is not the picture that was made"
+    assert desk.stock.trouble(item) == trouble
+    assert [one.trouble for one in desk.stock.examine(Place.READY)] == [trouble]
+    desk.stock.move_to_posted(item)
+    assert [one.trouble for one in desk.stock.examine(Place.POSTED)] == [""]
+
+
+def test_a_picture_that_is_named_twice_is_one_too_many(desk: Desk) -> None:
+    """No carousel shows one picture twice."""
+    item = desk.put()
+    name_slides(item, "slide-1.jpg", "slide-2.jpg", "slide-1.jpg")
+    assert desk.stock.trouble(item) == "feature-0001-wrenfold: slide-1.jpg is named twice"
+
+
+@pytest.mark.parametrize("file", ["x" * 300, "a\0b", "\x1b[2J.jpg", "é" * 200])
+def test_a_name_no_file_can_have_is_one_line(desk: Desk, file: str) -> None:
+    """Never a crash, never what moves a terminal."""
+    item = desk.put()
+    name_slides(item, file)
+    trouble = desk.stock.trouble(item)
+    assert trouble.startswith("feature-0001-wrenfold: ")
+    assert trouble.isprintable()
+
+
+@pytest.mark.parametrize(
+    "made_at",
+    ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00Z", "9999-12-31T23:00:00Z"],
+)
+def test_an_instant_that_no_clock_can_show_is_a_broken_manifest(desk: Desk, made_at: str) -> None:
+    """In some time zone it has no date."""
+    item = desk.put()
+    content = (item.folder / "feature.json").read_text("utf-8")
+    spoil(item.folder, "feature.json", re.sub(r'"made_at": ".*?"', f'"made_at": "{made_at}"', content).encode())
+    trouble = desk.stock.trouble(item)
+    assert "this manifest is broken: " in trouble
+    assert "made_at" in trouble
+    assert "\n" not in trouble
+    assert desk.forget().stock.take_over() == (trouble,)
+
+
 def test_a_copy_of_a_posted_feature_never_counts(desk: Desk) -> None:
     """Nothing goes out twice because a person copied a folder, also when the database is lost."""
     item = desk.put()
@@ -361,6 +441,34 @@ def test_numbers_never_repeat_after_the_database_is_lost(desk: Desk, place: Plac
     desk.put()
     newest = bring(desk, place)
     assert desk.forget().stock.new_draft("wrenfold").number == newest.number + 1
+
+
+def test_numbers_never_repeat_after_all_else_is_lost(desk: Desk) -> None:
+    """The features' folder keeps the highest one by itself."""
+    desk.put()
+    desk.stock.drop(desk.put())
+    assert desk.forget().put().number == 3
+
+
+@pytest.mark.parametrize("content", [b"", b"-5", b"many", b"1_0", b"\xff", b"9" * 10, b"1" * 5_000, "٣".encode()])
+def test_a_note_that_cannot_be_read_is_written_anew(desk: Desk, content: bytes) -> None:
+    """It is a help for bad days, not a condition."""
+    desk.put()
+    (desk.sns / ".highest-number").write_bytes(content)
+    assert desk.forget().put().number == 2
+    assert (desk.sns / ".highest-number").read_bytes() == b"2\n"
+
+
+def test_numbers_that_run_out_are_one_line_and_nothing_is_claimed(desk: Desk) -> None:
+    """When the folder with the high number is renamed, all goes on."""
+    high = desk.sns / "feature-999999999-x"
+    high.mkdir(parents=True)
+    for _ in range(2):
+        with pytest.raises(InputError, match="the next one would be 1000000000, above 999999999"):
+            desk.stock.new_draft("wrenfold")
+    assert names(desk) == [high.name]
+    high.rename(desk.sns / "feature-0007-x")
+    assert desk.put().number == 8
 
 
 def test_numbers_never_repeat_across_processes(desk: Desk) -> None:
@@ -507,6 +615,18 @@ def test_a_feature_is_found_by_id_and_by_the_name_of_its_folder(desk: Desk) -> N
     for wrong in ("", "feature-0001", "../posted", "1"):
         with pytest.raises(InputError, match="lamplighter stock list shows them"):
             desk.stock.find(wrong)
+
+
+def test_of_two_folders_of_one_id_a_person_chooses(desk: Desk) -> None:
+    """Both are named, each by what finds only it."""
+    item = desk.put()
+    for name in (f"_held-{item.id}", f"posted/{item.id}"):
+        (desk.sns / name).mkdir(parents=True)
+    with pytest.raises(InputError) as caught:
+        desk.stock.find(item.id)
+    folders = (f"_held-{item.id}", f"./{item.id}", f"posted/{item.id}")
+    assert f"there are {' and '.join(folders)}" in str(caught.value)
+    assert [desk.stock.find(name).place for name in folders] == [Place.HELD, Place.READY, Place.POSTED]
 
 
 def test_every_folder_of_an_id_is_told(desk: Desk) -> None:

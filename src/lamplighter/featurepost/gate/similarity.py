@@ -30,7 +30,7 @@ class EarlierCaptions:
         return max((same / max(1, len(pieces) + count - same) for same, count in shared), default=0.0)
 
     def _mark(self, pieces: frozenset[str]) -> int:
-        return sum(self._bits.get(piece, 0) for piece in pieces)
+        return sum(map(self._bits.__getitem__, pieces & self._bits.keys()))
 
 
 def split_pieces(caption: str) -> frozenset[str]:

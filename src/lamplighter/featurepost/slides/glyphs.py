@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import re
 import struct
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,10 +45,14 @@ def read_coverage(files: Iterable[Path]) -> Coverage:
     """Return what the fonts in `files` cover together; a font file without a readable cmap covers nothing."""
     covered: set[int] = set()
     for file in files:
-        with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as font:
+        with (
+            contextlib.suppress(struct.error, ValueError, IndexError),
+            file.open("rb") as stream,
+            mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as font,
+        ):
             for offset in _font_offsets(font):
                 for first, last in _ranges(font, offset):
-                    covered.update(range(first, last + 1))
+                    covered.update(range(first, min(last, sys.maxunicode) + 1))
     return Coverage(code_points=frozenset(covered))
 
 

@@ -10,9 +10,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import msgspec
+import typst
 
 from lamplighter.errors import DiskError, FailureClass
 from lamplighter.featurepost.slides.carousel import Carousel, Picture, Rendered, RenderError, SlideSpec
+from lamplighter.featurepost.slides.glyphs import Coverage, read_coverage
 from lamplighter.featurepost.slides.order import (
     BrandLines,
     CarouselOrder,
@@ -23,12 +25,15 @@ from lamplighter.featurepost.slides.order import (
     render_order,
 )
 from lamplighter.featurepost.slides.palette import choose_palette
+from lamplighter.featurepost.slides.phrases import clean
 from lamplighter.featurepost.slides.template_folder import Template
+from lamplighter.featurepost.slides.typesetter import EMOJI_FAMILY
 from lamplighter.host.files import make_folder, private_folder, read_capped, temporary_trouble, write_atomic
 from lamplighter.host.process import Command, Ending, Finished, Runner
 
 WORKER_MODULE = "lamplighter.featurepost.slides.worker"
 _HERE_DIR = Path(__file__).parent
+_FONTS_DIR = _HERE_DIR / "fonts"
 _MOST_BYTES = 8_000_000
 # A template's package import must not reach the network, and Typst has no switch for it: a proxy that refuses.
 _DEAD_PROXY = "http://127.0.0.1:9"
@@ -43,6 +48,35 @@ class Renderer:
         self._runner = runner
         self._fonts_dir = fonts_dir
         self._deadline = deadline
+        self._coverages: dict[tuple[str, ...], Coverage | None] = {}
+
+    def find_missing(self, text: str, template: Template) -> str:
+        """Return the letters of `text` that the template's slides cannot show, as the worker will find; "" if none.
+
+        Also "" where a font of the template is missing itself, which only the worker's error can say.
+        """
+        if template.fonts not in self._coverages:
+            self._coverages[template.fonts] = self._read_coverage(template.fonts)
+        coverage = self._coverages[template.fonts]
+        return "".join(coverage.missing(clean(text).text)) if coverage is not None else ""
+
+    def _read_coverage(self, wanted: tuple[str, ...]) -> Coverage | None:
+        """Return what the fonts the worker would use cover together; raises DiskError."""
+        own_dir = self._own_fonts_dir()
+        font_dirs = [str(folder) for folder in (_FONTS_DIR, own_dir) if folder is not None]
+        found = typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=font_dirs).fonts()
+        if not {font.family for font in found}.issuperset(wanted):
+            return None
+        files = [(Path(font.path), font.family) for font in found if font.path]
+        own = {family for file, family in files if own_dir is not None and file.is_relative_to(own_dir)}
+        families = {*wanted, *own, EMOJI_FAMILY}
+        try:
+            return read_coverage({file for file, family in files if family in families})
+        except OSError as error:
+            raise DiskError(error.filename or "fonts", error.strerror or str(error)) from error
+
+    def _own_fonts_dir(self) -> Path | None:
+        return self._fonts_dir.resolve() if self._fonts_dir is not None and self._fonts_dir.is_dir() else None
 
     def render(self, carousel: Carousel, template: Template, target_dir: Path) -> Rendered:
         """Write slide-1.jpg, slide-2.jpg … into `target_dir`, all or none of them half.
@@ -62,15 +96,15 @@ class Renderer:
         return Rendered(slides=made.pictures, notes=made.notes, fit=made.fit)
 
     def _order(self, carousel: Carousel, template: Template, private_dir: Path) -> CarouselOrder:
-        own_fonts = self._fonts_dir is not None and self._fonts_dir.is_dir()
+        own_fonts_dir = self._own_fonts_dir()
         return CarouselOrder(
             parent=os.getpid(),
             seconds=self._deadline.total_seconds(),
             template=template.name,
             template_dir=str(template.folder_dir.resolve()),
             library_dir=str(_HERE_DIR / "lib"),
-            bundled_fonts_dir=str(_HERE_DIR / "fonts"),
-            own_fonts_dir=str(self._fonts_dir.resolve()) if self._fonts_dir is not None and own_fonts else None,
+            bundled_fonts_dir=str(_FONTS_DIR),
+            own_fonts_dir=str(own_fonts_dir) if own_fonts_dir is not None else None,
             scratch_dir=str(private_dir / "scratch"),
             output_dir=str(private_dir / "output"),
             size=template.size,

@@ -12,18 +12,18 @@ from lamplighter.featurepost.writer.content import (
     Content,
     ProductContent,
     drop_repeats,
+    find_size_run,
     is_many,
     names_material,
-    find_size_run,
     starts_with_material,
 )
 from lamplighter.featurepost.writer.nouns import (
     add_article,
+    find_last_noun,
+    find_noun,
     is_word,
     join_words,
     make_plural,
-    find_last_noun,
-    find_noun,
 )
 from lamplighter.featurepost.writer.voice import MOST_TOLD, Sender, rotated
 from lamplighter.featurepost.writer.wordings import (
@@ -101,8 +101,7 @@ class English:
     def fragments(self, product: ProductContent, turn: int) -> Sequence[str]:
         """Return short complete sentences about one product."""
         said = [_fragment(statement) for statement in product.statements]
-        chosen = [text for label, values in product.choices if (text := _choice(product, label, values))]
-        return (*rotated(said, turn), *chosen)
+        return (*rotated(said, turn), *_choices(product))
 
     def last_resort(self, product: ProductContent, sender: Sender, turn: int) -> Sequence[str]:
         """Return what is true of a product about which there is nothing to tell."""
@@ -186,7 +185,7 @@ def _chosen(products: Sequence[ProductContent]) -> str:
     """Return what can be chosen, a line a product."""
     lines = []
     for product in products:
-        chosen = [text for label, values in product.choices if (text := _choice(product, label, values))]
+        chosen = _choices(product)
         if chosen:
             lines.append(f"{product.name} – {' '.join(chosen[:2])}")
     return "\n".join(lines)
@@ -297,6 +296,11 @@ def _fragment(statement: Statement) -> str:
     return f"{_capital(statement.label)}: {statement.value}."
 
 
+def _choices(product: ProductContent) -> list[str]:
+    """Return what can be chosen, a sentence each."""
+    return [text for label, values in product.choices if (text := _choice(product, label, values))]
+
+
 def _choice(product: ProductContent, label: str, values: tuple[str, ...]) -> str:
     """Return what can be chosen as a sentence; one choice alone only where its label says what it is, "" else."""
     known = _CHOICE_LABELS.fullmatch(label)
@@ -319,7 +323,7 @@ def _sentence(product: ProductContent, turn: int) -> str:
         return f"{name} {clauses[0]}. {'They' if many else 'It'} {clauses[1]}."
     if clauses:
         return f"{name} {join_words(clauses[:2])}."
-    return _quote(product, turn) or _line(product, turn, ": ")
+    return _quoting(product, turn)
 
 
 def _line(product: ProductContent, turn: int, mark: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from lamplighter.featurepost.statement import Statement, Topic, holds_japanese
-from lamplighter.featurepost.writer.content import Content, ProductContent, drop_repeats, is_many, find_size_run
+from lamplighter.featurepost.writer.content import Content, ProductContent, drop_repeats, find_size_run, is_many
 from lamplighter.featurepost.writer.voice import MOST_TOLD, Sender, rotated
 
 _COUNTS = ("零点", "一点", "二点", "三点", "四点", "五点", "六点")
@@ -292,7 +292,7 @@ def _sentence(product: ProductContent, turn: int) -> str:
         return f"{product.name}は、" + "、".join(f"{label}が{value}" for label, value in nouns) + "です。"
     if nouns:
         return f"{product.name}の{nouns[0][0]}は{nouns[0][1]}です。"
-    return _quoted(product, turn) or _line(product, turn)
+    return _quoting(product, turn)
 
 
 def _quoted(product: ProductContent, turn: int) -> str:

@@ -21,7 +21,7 @@ from lamplighter.featurepost.writer.writer import Brief, Written
 
 TOOL = "template"
 _ENOUGH_UNLIKE = 0.45
-_TRIES = 250
+_TRIES = 200
 _BODY_LETTERS = 1_200
 _MOST_TAGS = 6
 _TAG_LETTERS = 30
@@ -128,11 +128,9 @@ class _Composition:
         """Return a heading and the facts the note has not told, both empty when there are none: no such slide then."""
         left = [text for text in self._voice.fragments(product, self._brief.number + 1) if text not in note]
         body = self._tell(Role.DETAIL, "body", left)
-        return (
-            (self._fit(Role.DETAIL, "title", self._voice.detail_titles(product, self._turn)), body)
-            if body
-            else ("", "")
-        )
+        if not body:
+            return "", ""
+        return self._fit(Role.DETAIL, "title", self._voice.detail_titles(product, self._turn)), body
 
 
 def _unlike(candidates: Sequence[str], title: str, content: Content, brand: str) -> Sequence[str]:

@@ -92,6 +92,17 @@ def test_each_table_format_is_read(font: bytes, covered: str, tmp_path: Path) ->
     assert read_coverage([file]).code_points == frozenset(map(ord, covered))
 
 
+@pytest.mark.parametrize(
+    "content", [b"", b"\0", b"ttcf", _font(_segmented())[:40], _font(_grouped(12), encoding=10)[:-9]]
+)
+def test_a_broken_font_is_no_crash(content: bytes, tmp_path: Path) -> None:
+    """What can be read of it counts, and the other fonts count whole."""
+    broken, whole = tmp_path / "broken.ttf", tmp_path / "whole.ttf"
+    broken.write_bytes(content)
+    whole.write_bytes(_font(_segmented()))
+    assert read_coverage([broken, whole]).code_points == frozenset(map(ord, "ABCac"))
+
+
 def test_every_font_of_a_collection_is_read(tmp_path: Path) -> None:
     """A .ttc file covers what its fonts cover together."""
     first, second = _font(_segmented()), _font(_grouped(12), encoding=10)

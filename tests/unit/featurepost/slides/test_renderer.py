@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
+import re
+import shutil
 import sys
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,11 +17,14 @@ from tests.unit.featurepost.slides.studio import carousel_of, slide, write_photo
 
 from lamplighter.errors import ConfigError, DiskError, FailureClass, LamplighterError
 from lamplighter.featurepost.catalog import Theme
-from lamplighter.featurepost.feature import Role
+from lamplighter.featurepost.feature import Role, SlideText
+from lamplighter.featurepost.slides import renderer as renderer_module
 from lamplighter.featurepost.slides.carousel import Picture, RenderError, Trouble
 from lamplighter.featurepost.slides.order import Made, Refused, parse_order, render_answer
 from lamplighter.featurepost.slides.renderer import Renderer
 from lamplighter.featurepost.slides.template_folder import find_template
+from lamplighter.featurepost.slides.typesetter import Typesetter
+from lamplighter.featurepost.slides.wording import Wording
 from lamplighter.host.process import Command, Ending, Finished
 
 CONTENT = b"\xff\xd8 a picture"
@@ -229,3 +234,80 @@ def test_a_target_that_cannot_be_written_is_a_disk_error(tmp_path: Path) -> None
         Renderer(runner=ToldRunner()).render(
             carousel_of(slide(Role.COVER, title="Tea")), find_template("default"), tmp_path / "out"
         )
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("A mug, 手びねり ☕", ""),
+        ("ถ้วย mug 𝕸 mug", "ถ\u0e22ว\u0e49\U0001d578"),
+        ("👩🏽\u200d🎨 ❤\ufe0f 🇯🇵", ""),
+        ("a\u202eb\ue000c\x07 \U000f0000", ""),
+        ("x" * 600 + "ถ", ""),
+        ("", ""),
+    ],
+)
+def test_letters_that_cannot_be_shown_are_known_beforehand(text: str, missing: str) -> None:
+    """As the worker finds them: after its cleaning, with emoji and joiners, in order, each once."""
+    renderer = Renderer(runner=ToldRunner())
+    assert renderer.find_missing(text, find_template("default")) == missing
+
+
+def _lend_font(fonts_dir: Path) -> None:
+    """Put a copy of a bundled font into the workspace's folder."""
+    fonts_dir.mkdir()
+    shutil.copy(Path(renderer_module.__file__).parent / "fonts" / "NotoSansJP-subset.ttf", fonts_dir / "mine.ttf")
+
+
+def test_only_the_templates_and_the_persons_own_fonts_count(tmp_path: Path) -> None:
+    """A bundled font the template does not name shows nothing, until a person adds it; emoji are always there."""
+    latin = dataclasses.replace(find_template("default"), fonts=("Inter",))
+    assert Renderer(runner=ToldRunner()).find_missing("a 手 ☕", latin) == "手"
+    _lend_font(tmp_path / "fonts")
+    assert Renderer(runner=ToldRunner(), fonts_dir=tmp_path / "fonts").find_missing("a 手 ☕", latin) == ""
+    assert Renderer(runner=ToldRunner(), fonts_dir=tmp_path / "nowhere").find_missing("a 手", latin) == "手"
+
+
+@pytest.mark.parametrize("wanted", [("Inter",), ("Inter", "Noto Sans JP"), ("Noto Sans JP",)])
+@pytest.mark.parametrize("own", [True, False])
+def test_the_worker_finds_the_same_letters(wanted: tuple[str, ...], own: bool, tmp_path: Path) -> None:
+    """Every letter there is, by the typesetter the worker uses, with and without a person's fonts."""
+    if own:
+        _lend_font(tmp_path / "fonts")
+    template = dataclasses.replace(find_template("default"), fonts=wanted)
+    typesetter = Typesetter(
+        template="default",
+        template_dir=template.folder_dir,
+        library_dir=Path(renderer_module.__file__).parent / "lib",
+        root_dir=tmp_path,
+        fonts=wanted,
+        bundled_fonts_dir=Path(renderer_module.__file__).parent / "fonts",
+        own_fonts_dir=tmp_path / "fonts" if own else None,
+    )
+    wording = Wording(coverage=typesetter.read_coverage())
+    renderer = Renderer(runner=ToldRunner(), fonts_dir=tmp_path / "fonts")
+    for start in range(0, 0x30000, 500):
+        text = "".join(map(chr, range(start, start + 500)))
+        missing = renderer.find_missing(text, template)
+        if missing:
+            with pytest.raises(RenderError, match=re.escape(f"no font has {missing[0]} (U+{ord(missing[0]):04X})")):
+                wording.words(1, SlideText(title=text))
+        else:
+            wording.words(1, SlideText(title=text))
+
+
+def test_a_missing_font_is_the_workers_to_say() -> None:
+    """It is no fault of any letter."""
+    other = dataclasses.replace(find_template("default"), fonts=("Inter", "Nowhere Sans"))
+    assert Renderer(runner=ToldRunner()).find_missing("ถ", other) == ""
+
+
+def test_fonts_are_read_once_for_a_set(tmp_path: Path) -> None:
+    """Asking again costs nothing, and another renderer knows nothing of it."""
+    _lend_font(tmp_path / "fonts")
+    latin = dataclasses.replace(find_template("default"), fonts=("Inter",))
+    renderer = Renderer(runner=ToldRunner(), fonts_dir=tmp_path / "fonts")
+    assert renderer.find_missing("手", latin) == ""
+    (tmp_path / "fonts" / "mine.ttf").unlink()
+    assert renderer.find_missing("手", latin) == ""
+    assert Renderer(runner=ToldRunner(), fonts_dir=tmp_path / "fonts").find_missing("手", latin) == "手"

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lamplighter.featurepost.bracket import is_balanced
 from lamplighter.featurepost.feature import Fact, FactSheet
-from lamplighter.featurepost.writer.names import is_balanced, name_products, shorten_name, tell_apart, tidy_title
+from lamplighter.featurepost.writer.names import name_products, shorten_name, tell_apart, tidy_title
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamplighter.featurepost.writer.nouns import add_article, is_word, make_plural, find_last_noun, find_noun
+from lamplighter.featurepost.writer.nouns import add_article, find_last_noun, find_noun, is_word, make_plural
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 import pytest
-from tests.unit.featurepost.writer.samples import TableLimits, make_brief
+from tests.unit.featurepost.writer.samples import SLIDE_LIMITS, TableLimits, make_brief
 
 from lamplighter.featurepost.feature import Copy, Fact, FactSheet, Language, Role
 from lamplighter.featurepost.writer.caption import render_caption
@@ -132,6 +132,30 @@ def test_a_sheet_with_a_title_alone_is_enough(language: Language) -> None:
         }[language]
     )
     assert "Jug" in copy.caption
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_where_the_note_says_all_there_is_no_detail(language: Language) -> None:
+    """No heading and no words: a slide that says whose thing it is would say nothing."""
+    base = make_brief(language)
+    fact = Fact(id="F1", kind="vendor", text="Stanley", source="vendor")
+    for facts in ((), (fact,)):
+        sheets = (FactSheet(product_id=1, title="Jug", facts=facts),)
+        copy = write(Brief(brand=base.brand, sheets=sheets, limits=base.limits, number=5))
+        assert (copy.detail_title, copy.detail_body) == ("", "")
+    narrow = TableLimits(table={**SLIDE_LIMITS, (Role.PRODUCT, "note"): 40})
+    copy = write(Brief(brand=base.brand, sheets=base.sheets, limits=narrow, number=1))
+    assert copy.detail_title
+    assert copy.detail_body
+
+
+def test_of_many_captions_the_first_that_is_unlike_the_recent_ones_is_taken() -> None:
+    """The slides' words stay the same whatever was said lately; only the caption gives way."""
+    first = write(make_brief())
+    brief = make_brief(recent=(render_caption(first, make_brief().sheets, make_brief().brand),))
+    second = write(brief)
+    assert second.caption != first.caption
+    assert msgspec.structs.replace(second, caption=first.caption) == first
 
 
 def test_japanese_copy_is_polite_and_ends_its_sentences() -> None:
