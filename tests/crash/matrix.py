@@ -46,6 +46,11 @@ def run(*command: str) -> Ended:
     return _run("-m", "lamplighter", *command)
 
 
+def run_planted(plant: str, *command: str) -> Ended:
+    """Run a command to its end, as a user would, or with a planted bug."""
+    return run(*command) if plant == "none" else run_killed(0, plant, *command)
+
+
 def list_steps(plant: str, *command: str, inside: str = "") -> list[int]:
     """Return the steps of a command worth killing at, all or those inside the files whose path ends so."""
     ended = run_killed(0, plant, *command)

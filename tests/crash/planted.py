@@ -7,8 +7,9 @@ from pathlib import Path
 
 from lamplighter.engine.supervisor import Run
 from lamplighter.featurepost import stock
+from lamplighter.publish.folder import FolderPublisher
 from lamplighter.publish.post import Poster
-from lamplighter.publish.publisher import Post
+from lamplighter.publish.publisher import Post, Recalled
 
 
 def _publish_before_journal(self: Poster, post: Post, run: Run) -> None:
@@ -16,6 +17,12 @@ def _publish_before_journal(self: Poster, post: Post, run: Run) -> None:
     receipt = self._publisher.publish(post)
     self._journal.claim(post.slot, post.feature.id, generation=run.generation, run=run.number)
     self._finish(post.slot, post.feature.id, receipt, run)
+
+
+def _recall_nothing(self: FolderPublisher, *, besides: frozenset[str]) -> tuple[Recalled, ...]:
+    """Remember nothing, as a network may that cannot be asked: the journal alone must keep a post from going twice."""
+    del self, besides
+    return ()
 
 
 def _copy_instead_of_rename(source_dir: Path, target_dir: Path) -> None:
@@ -30,6 +37,7 @@ def plant(name: str) -> None:
     """Put a bug in this process; "none" puts none."""
     if name == "journal-after-call":
         Poster._publish = _publish_before_journal  # type: ignore[method-assign]  # the bug under test
+        FolderPublisher.recall = _recall_nothing  # type: ignore[method-assign]  # else the outbox would heal it
     elif name == "copy-instead-of-rename":
         setattr(stock, "move_folder", _copy_instead_of_rename)  # noqa: B010 - the bug under test
     elif name != "none":

@@ -12,8 +12,8 @@ from tests.crash.matrix import (
     leftovers,
     list_steps,
     make_workspace,
-    run,
     run_killed,
+    run_planted,
     runs_without_outcome,
 )
 
@@ -22,10 +22,10 @@ from lamplighter.featurepost.feature import parse_manifest
 pytestmark = [pytest.mark.crash, pytest.mark.timeout(1500)]
 
 
-def find_harm(workspace: Path) -> list[str]:
+def find_harm(workspace: Path, plant: str) -> list[str]:
     """Run `post` twice after a kill and return what is wrong then."""
-    again = run("post", "--workspace", str(workspace))
-    last = run("post", "--json", "--workspace", str(workspace))
+    again = run_planted(plant, "post", "--workspace", str(workspace))
+    last = run_planted(plant, "post", "--json", "--workspace", str(workspace))
     harm = [f"the next post ended with {again}"] if again.code else []
     if json.loads(last.out)["outcome"] != "nothing_needed":
         harm.append(f"a later post said {last.out}")
@@ -39,7 +39,8 @@ def find_harm(workspace: Path) -> list[str]:
             harm.append(f"{folder.name} is not whole")
         if not (workspace / "content/sns/posted" / feature.id).is_dir():
             harm.append(f"{feature.id} is not among the posted")
-    lines = (workspace / "state/folder_posted.jsonl").read_text().splitlines()
+    record = workspace / "state/folder_posted.jsonl"
+    lines = record.read_text().splitlines() if record.exists() else []
     if [json.loads(line)["feature"] for line in lines] != [feature.id for feature in features]:
         harm.append(f"the record says {lines}")
     return [*harm, *leftovers(workspace), *runs_without_outcome(workspace)]
@@ -51,7 +52,7 @@ def kill_and_look(stocked: Path, folder: Path, step: int, plant: str) -> list[st
     ended = run_killed(step, plant, "post", "--workspace", str(workspace))
     if not ended.killed:
         return [f"was not killed: {ended}"]
-    return find_harm(workspace)
+    return find_harm(workspace, plant)
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))

@@ -49,7 +49,7 @@ def _describe(stock: Stock, item: StockItem) -> dict[str, Json]:
         text = f"failed at {failure.step}: {failure.message}" if failure else "being made"
     else:
         try:
-            text = stock.read(item).title
+            text = (stock.trouble(item) if item.place is not Place.POSTED else "") or stock.read(item).title
         except LamplighterError as error:
             text = str(error)
     reason = stock.reason(item) if item.place is Place.HELD else None

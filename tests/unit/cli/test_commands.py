@@ -215,7 +215,7 @@ def test_holding_releasing_and_dropping_move_the_folder(desk: Desk, call: Call) 
     assert call("post").code == 66
     assert call("stock", "release", FIRST).out == f"{FIRST} is ready\n"
     assert call("stock", "drop", FIRST, "--yes").out == f"{FIRST} is deleted\n"
-    assert list(desk.sns.iterdir()) == []
+    assert [path.name for path in desk.sns.iterdir()] == [".highest-number"]
 
 
 def test_dropping_asks_first_and_nobody_there_means_no(desk: Desk, call: Call) -> None:
