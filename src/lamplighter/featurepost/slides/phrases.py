@@ -25,6 +25,7 @@ _SPACES = re.compile("[ \t\u2000-\u200a\u205f]+")
 _HARD_SPACE = "\u00a0"
 _LINE_BREAKS = re.compile(" ?\n[\n ]*")
 _TOKEN = re.compile("[^ ]+ *")  # not \s: it would take U+00A0 for a place to break
+_TIMES = re.compile(r"(?<=\d) ([×x]) (?=\d)")
 _UNIT = re.compile(r"(\d) (ml|mL|cl|l|L|g|kg|mg|mm|cm|m|oz|lb|in|inch|%|€|円|個|本|枚|点)(?!\w)")
 _JAPANESE = re.compile("[\u3005\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _AFTER_STOP = re.compile("(?<=[、。！？])")
@@ -74,7 +75,7 @@ class Phraser:
 
     def field(self, name: str, text: str) -> Field:
         """Return a cleaned text as a template gets it."""
-        lines = tuple(self._line(line) for line in _UNIT.sub(f"\\1{_HARD_SPACE}\\2", text).split("\n") if line)
+        lines = tuple(self._line(line) for line in _join(text).split("\n") if line)
         return Field(
             name=name,
             text=text,
@@ -160,3 +161,8 @@ def _longest_words(lines: tuple[tuple[Piece, ...], ...]) -> tuple[str, ...]:
 
 def _rough_width(word: str) -> int:
     return sum(2 if unicodedata.east_asian_width(letter) in {"W", "F"} else 1 for letter in word)
+
+
+def _join(text: str) -> str:
+    """Keep a number with its unit, and the two sides of a measure with each other."""
+    return _TIMES.sub(f"{_HARD_SPACE}\\1{_HARD_SPACE}", _UNIT.sub(f"\\1{_HARD_SPACE}\\2", text))

@@ -27,7 +27,6 @@ from lamplighter.featurepost.writer.nouns import (
 )
 from lamplighter.featurepost.writer.voice import MOST_TOLD, Sender, rotated
 from lamplighter.featurepost.writer.wordings import (
-    CLOSING_BODIES,
     CLOSING_TITLES,
     DETAIL_TITLES,
     FAREWELLS,
@@ -125,12 +124,9 @@ class English:
         """Return last headings."""
         return [pair[len(content.products) == 1] for pair in rotated(CLOSING_TITLES, turn)]
 
-    def closing_bodies(self, sender: Sender, turn: int) -> Sequence[str]:
-        """Return lines that say where the shop is."""
-        if not sender.address:
-            return rotated([sender.handle, f"Find us as {sender.handle}", f"{sender.name} · {sender.handle}"], turn)
-        said = [text.format(site=sender.address, handle=sender.handle) for text in rotated(CLOSING_BODIES, turn)]
-        return [*said, sender.address, sender.handle]
+    def closing_bodies(self, content: Content, sender: Sender) -> Sequence[str]:
+        """Return lines that name once more what was shown; where the shop is stands on the slide anyway."""
+        return [", ".join(product.short for product in content.products), sender.name]
 
     def openings(self, content: Content, sender: Sender, turn: int) -> Sequence[str]:
         """Return first paragraphs of a caption."""
@@ -341,7 +337,7 @@ def _quote(product: ProductContent, turn: int) -> str:
     whole = [
         one.value for one in product.statements if not one.label and re.fullmatch(r"[A-Z](?:.* ){4}.*\.", one.value)
     ]
-    return f"From the page of {_with_article(product, product.said)}: “{whole[turn % len(whole)]}”" if whole else ""
+    return f"{_capital(_with_article(product, product.said))}: “{whole[turn % len(whole)]}”" if whole else ""
 
 
 def _alone(product: ProductContent, turn: int) -> str:

@@ -94,13 +94,6 @@ _CLOSING_TITLES = (
     "ショップでご覧ください", "お待ちしています", "ゆっくりお選びください", "つづきはショップで", "ショップにあります",
     "どうぞご覧ください", "お店をのぞいてみてください",
 )  # fmt: skip
-_CLOSING_BODIES = (
-    "{site} · {handle}",
-    "ショップはこちら {site}",
-    "{site}",
-    "{site} でご覧いただけます",
-    "{handle} · {site}",
-)
 _FAREWELLS = (
     ("どれが気になりましたか。", "どこに置きたいと思いましたか。"),
     ("わからないことがあれば、お気軽にお尋ねください。", "わからないことがあれば、お気軽にお尋ねください。"),
@@ -172,12 +165,9 @@ class Japanese:
         del content
         return rotated(_CLOSING_TITLES, turn)
 
-    def closing_bodies(self, sender: Sender, turn: int) -> Sequence[str]:
-        """Return lines that say where the shop is."""
-        if not sender.address:
-            return rotated([sender.handle, f"{sender.handle} をご覧ください", f"{sender.name} · {sender.handle}"], turn)
-        said = [text.format(site=sender.address, handle=sender.handle) for text in rotated(_CLOSING_BODIES, turn)]
-        return [*said, sender.address, sender.handle]
+    def closing_bodies(self, content: Content, sender: Sender) -> Sequence[str]:
+        """Return lines that name once more what was shown; where the shop is stands on the slide anyway."""
+        return ["、".join(product.short for product in content.products), sender.name]
 
     def openings(self, content: Content, sender: Sender, turn: int) -> Sequence[str]:
         """Return first paragraphs of a caption."""
@@ -301,7 +291,7 @@ def _quoted(product: ProductContent, turn: int) -> str:
         for one in product.statements
         if not one.label and re.fullmatch(r"[^「」]{8,}(?:です|ます|ません|ました|た|ない|る)。", one.value)
     ]
-    return f"{product.name}の商品ページには「{quotes[turn % len(quotes)]}」とあります。" if quotes else ""
+    return f"{product.name}。{quotes[turn % len(quotes)]}。" if quotes else ""
 
 
 def _line(product: ProductContent, turn: int) -> str:

@@ -85,7 +85,7 @@ class _Composition:
             detail_title=detail_title,
             detail_body=detail_body,
             closing_title=self._fit(Role.CLOSING, "title", voice.closing_titles(content, self._turn)),
-            closing_body=self._fit(Role.CLOSING, "body", voice.closing_bodies(sender, self._turn)),
+            closing_body=self._fit(Role.CLOSING, "body", voice.closing_bodies(content, sender)),
             caption="",
             hashtags=_choose_hashtags(content, voice),
         )

@@ -60,8 +60,8 @@ class Voice(Protocol):
         """Return last headings."""
         ...
 
-    def closing_bodies(self, sender: Sender, turn: int) -> Sequence[str]:
-        """Return lines that say where the shop is."""
+    def closing_bodies(self, content: Content, sender: Sender) -> Sequence[str]:
+        """Return lines that name once more what was shown."""
         ...
 
     def openings(self, content: Content, sender: Sender, turn: int) -> Sequence[str]:

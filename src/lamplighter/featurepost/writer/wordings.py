@@ -109,7 +109,6 @@ CLOSING_TITLES = (
     ("Have a proper look", "Have a proper look"),
     ("They are in the shop", "It is in the shop"),
 )
-CLOSING_BODIES = ("{site} · {handle}", "Find us at {site}", "{site}", "The shop: {site}", "Visit {site} or {handle}")
 FAREWELLS = (
     ("Which would you pick?", "Where would you put it?"),
     ("If something is missing here, just ask.", "If something is missing here, just ask."),

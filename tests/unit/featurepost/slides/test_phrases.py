@@ -69,6 +69,7 @@ def test_a_very_long_phrase_may_be_broken() -> None:
         ("holds 320 ml, 3 kg", "holds 320\u00a0ml, 3\u00a0kg"),
         ("10 % off", "10\u00a0% off"),
         ("3 個", "3\u00a0個"),
+        ("45 × 70 cm", "45\u00a0×\u00a070\u00a0cm"),
         ("5 men", "5 men"),
     ],
 )
