@@ -1,7 +1,8 @@
 """Runs one lamplighter command and kills its own process at the N-th line of our code: python -m tests.crash.killer.
 
 usage: killer.py N PLANT COMMAND…    N counts lines executed where state changes hands; 0 never kills and prints, as
-JSON, the steps worth killing at: the first and the last time each line of code is reached.
+JSON, the steps worth killing at: the first and the last time each line of code is reached, once for each state of the
+disk, because where nothing was written in between, dying a line later is the same death.
 PLANT names a planted bug of `tests/crash/planted.py`, or "none".
 """
 
@@ -11,6 +12,7 @@ import json
 import os
 import signal
 import sys
+from bisect import bisect_left
 from pathlib import Path
 from types import FrameType
 
@@ -23,7 +25,11 @@ _PACKAGE = str(Path(lamplighter.__file__).parent) + os.sep
 # Where state changes hands; parsing arguments and drawing pictures cannot leave anything behind.
 _FEATURE_PARTS = ("stock", "index", "making", "generate", "brandstate")
 _PARTS = ("engine", "publish", "host", *(f"featurepost/{part}.py" for part in _FEATURE_PARTS))
-_STEPS = (*(_PACKAGE + part for part in _PARTS), str(Path(__file__).with_name("planted.py")))
+# Where files, locks and rows are written; between two lines of these the disk stays as it is.
+_WRITING_PARTS = ("host/files.py", "host/database.py", "host/process.py", "engine/lock.py", "publish/folder.py")
+_PLANTED = str(Path(__file__).with_name("planted.py"))
+_WRITERS = (*(_PACKAGE + part for part in _WRITING_PARTS), _PLANTED)
+_STEPS = (*(_PACKAGE + part for part in _PARTS), _PLANTED)
 
 
 class Killer:
@@ -34,6 +40,7 @@ class Killer:
         self.count = 0
         self.first: dict[tuple[str, int], int] = {}
         self.last: dict[tuple[str, int], int] = {}
+        self.writing: list[int] = []
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> Killer | None:
         """Count a line of our own code; follow calls into it only (sys.settrace's protocol)."""
@@ -45,6 +52,8 @@ class Killer:
             line = (frame.f_code.co_filename, frame.f_lineno)
             self.first.setdefault(line, self.count)
             self.last[line] = self.count
+            if line[0].startswith(_WRITERS):
+                self.writing.append(self.count)
             if self.count == self.at:
                 os.kill(os.getpid(), signal.SIGKILL)
         return self
@@ -56,7 +65,10 @@ class Killer:
             for reached in (self.first, self.last)
             for (file, _), step in reached.items()
         }
-        return sorted(found.items())
+        kept: dict[int, tuple[int, str]] = {}
+        for step, file in sorted(found.items()):
+            kept.setdefault(bisect_left(self.writing, step), (step, file))
+        return sorted(kept.values())
 
 
 def main() -> int:
