@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import html
 import os
+import re
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ from lamplighter.host.files import TEMPORARY_PREFIX, make_folder, move_folder, r
 from lamplighter.publish.publisher import SLIDE_BYTES_LIMIT, Post, Recalled, Receipt
 
 PREVIEW_FILE = "preview.html"
+_POST_NAME = re.compile(r"(?P<slot>[0-9]{4}-[0-9]{2}-[0-9]{2}(?:-[0-9]{4})?(?:-extra[0-9]+)?)-(?P<feature>feature-.+)")
 _MANIFEST_LIMIT = 4_000_000
 _PAGE_FILE = Path(__file__).with_name("preview.html")
 
@@ -66,11 +68,12 @@ class FolderPublisher:
             raise DiskError(str(self._outbox_dir), error.strerror or str(error)) from error
         found = []
         for name in names:
-            slot, _, rest = name.partition("-feature-")
-            feature_id = f"feature-{rest}"
-            receipt = None if not rest or feature_id in besides else self.find(slot, feature_id)
+            match = _POST_NAME.fullmatch(name)  # what a killed run was still writing has another name
+            if match is None or match["feature"] in besides:
+                continue
+            receipt = self.find(match["slot"], match["feature"])
             if receipt is not None:
-                found.append(Recalled(slot=slot, feature_id=feature_id, receipt=receipt))
+                found.append(Recalled(slot=match["slot"], feature_id=match["feature"], receipt=receipt))
         return tuple(found)
 
     def publish(self, post: Post) -> Receipt:

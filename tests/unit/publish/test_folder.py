@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -115,6 +116,30 @@ def test_a_post_that_is_there_is_never_replaced(desk: Desk) -> None:
         publisher.publish(post)
     assert outbox(desk) == before
     assert (desk.folder / "outbox" / NAME / "caption.txt").read_text() == "mine"
+
+
+def test_the_outbox_recalls_what_is_whole_under_a_posts_name(desk: Desk) -> None:
+    """Not what a killed run was still writing, what only has the name, what is known, or what is not ours."""
+    post, publisher = make_post(desk), publisher_of(desk)
+    assert publisher.recall(besides=frozenset()) == ()
+    publisher.publish(post)
+    folder = desk.folder / "outbox"
+    shutil.copytree(folder / NAME, folder / f".tmp-{NAME}")
+    shutil.copytree(folder / NAME, folder / f"copy of {NAME}")
+    (folder / f"{SLOT}-feature-0002-kirino").mkdir()
+    (folder / "notes.txt").write_text("mine")
+    (recalled,) = publisher.recall(besides=frozenset())
+    assert (recalled.slot, recalled.feature_id) == (SLOT, post.feature.id)
+    assert publisher.recall(besides=frozenset({post.feature.id})) == ()
+
+
+def test_a_post_that_lacks_a_file_is_no_proof(desk: Desk) -> None:
+    """Only a whole folder of this very feature is."""
+    post, publisher = make_post(desk), publisher_of(desk)
+    publisher.publish(post)
+    assert publisher.find(SLOT, post.feature.id) is not None
+    (desk.folder / "outbox" / NAME / "slide-2.jpg").unlink()
+    assert publisher.find(SLOT, post.feature.id) is None
 
 
 def test_an_outbox_that_cannot_be_made_is_one_line(desk: Desk) -> None:
