@@ -189,6 +189,7 @@ class Generator:
     def _tidy(self, run: Run) -> None:
         """Take over what a person changed, say what died half-made, clean what is old."""
         now = self._clock.now()
+        self._stock.sweep()
         self._stock.take_over()
         for draft in self._stock.interrupted():
             self._stock.fail(draft, Failure(step="interrupted", message="its run ended early", at=now, run=run.number))

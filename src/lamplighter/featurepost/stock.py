@@ -27,6 +27,7 @@ from lamplighter.errors import DiskError, InputError, LamplighterError, render_l
 from lamplighter.featurepost.feature import MANIFEST_FILE, Feature, Slide, Struct, parse_manifest
 from lamplighter.featurepost.index import Index
 from lamplighter.host.files import (
+    TEMPORARY_PREFIX,
     make_folder,
     move_folder,
     read_capped,
@@ -266,6 +267,12 @@ class Stock:
         if item.place is Place.POSTED:
             raise InputError(f"feature {item.id}", "it was posted and is kept as the record")
         _remove(item.folder)
+
+    def sweep(self) -> None:
+        """Remove what a killed writer of this folder left; to be called with the job's lock held."""
+        for leftover in self._folder.glob(f"{TEMPORARY_PREFIX}*"):
+            with contextlib.suppress(OSError):  # a folder, or not ours: it is in nobody's way
+                leftover.unlink()
 
     def clean(self, *, now: datetime, keep: timedelta) -> tuple[StockItem, ...]:
         """Delete drafts that were last touched more than `keep` ago and return them."""

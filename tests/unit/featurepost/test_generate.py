@@ -407,6 +407,14 @@ def test_a_posted_feature_that_a_person_moved_back_does_not_count(desk: Desk) ->
     assert (level.have, level.troubles) == (0, ("feature-0001-a went out already",))
 
 
+def test_what_a_killed_writer_left_beside_the_features_is_swept(desk: Desk) -> None:
+    """The lock is held, so nobody is writing it."""
+    desk.put("a")
+    (desk.sns / ".tmp-.highest-number.4711").write_text("2")
+    work(desk, ScriptedMaker(desk), "a", target=1)
+    assert list(desk.sns.glob(".tmp-*")) == []
+
+
 def test_a_feature_made_for_review_is_not_called_ready(desk: Desk) -> None:
     """The line says what it waits for."""
     generator(desk, ScriptedMaker(desk), "a", review=True).work(desk.run(), force=True)
