@@ -23,11 +23,6 @@ class Console:
         self._as_json = as_json
         self._person = sys.stdout is not None and sys.stdout.isatty() and not as_json
 
-    @property
-    def as_json(self) -> bool:
-        """Return whether a program is listening."""
-        return self._as_json
-
     def line(self, text: str = "") -> None:
         """Print one line for a person; nothing when a program is listening."""
         self._print(text, "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from lamplighter.errors import FailureClass
 
@@ -80,7 +80,6 @@ class RunReport:
     flags: tuple[str, ...] = ()
     failure: FailureClass | None = None
     signal: int | None = None
-    log: str = field(default="", repr=False)
 
     @property
     def exit_code(self) -> int:

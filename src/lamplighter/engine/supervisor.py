@@ -103,7 +103,6 @@ class Supervisor:
         return RunReport(
             outcome=Outcome.CRASHED,
             line=f"a bug in lamplighter: {what[:_LONGEST_CAUSE]}; lamplighter runs log {number} shows it",
-            log=trace,
         )
 
     def _tell(self, job: str, number: int, text: str) -> None:

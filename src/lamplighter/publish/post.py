@@ -211,15 +211,14 @@ class Poster:
         entry = self._journal.find(item.id)
         if entry is not None:
             return f"{item.id} went out for {entry.slot} already"
-        findings = lint_post(self._stock.read(item).caption, self._slide_files(item))
+        post = self._describe(item, "")
+        findings = lint_post(post.feature.caption, post.slide_files)
         return f"{item.id}: {findings[0]}" if findings else ""
 
     def _describe(self, item: StockItem, slot: str) -> Post:
         feature = self._stock.read(item)
-        return Post(slot=slot, feature=feature, feature_dir=item.folder, slide_files=self._slide_files(item))
-
-    def _slide_files(self, item: StockItem) -> tuple[Path, ...]:
-        return tuple(item.folder / slide.file for slide in self._stock.read(item).slides)
+        files = tuple(item.folder / slide.file for slide in feature.slides)
+        return Post(slot=slot, feature=feature, slide_files=files)
 
     def _report_posted(self, slot: str, feature_id: str, flags: tuple[str, ...]) -> RunReport:
         entry = self._journal.find(feature_id)

@@ -22,7 +22,6 @@ class Post:
 
     slot: str
     feature: Feature
-    feature_dir: Path
     slide_files: tuple[Path, ...]
 
 

@@ -112,7 +112,7 @@ def test_something_made_without_an_output_is_a_failure(outcome: Outcome) -> None
 
 
 def test_a_refused_claim_keeps_what_else_the_run_said() -> None:
-    """Flags, evidence and log are facts, whatever becomes of the claim."""
-    claim = replace(report_of(Outcome.PRODUCED), outputs=(), log="trace")
+    """Flags, evidence and signal are facts, whatever becomes of the claim."""
+    claim = replace(report_of(Outcome.PRODUCED), outputs=(), signal=9)
     checked = check_report(claim)
-    assert (checked.flags, checked.evidence, checked.log) == (claim.flags, claim.evidence, "trace")
+    assert (checked.flags, checked.evidence, checked.signal) == (claim.flags, claim.evidence, 9)

@@ -41,7 +41,7 @@ def make_post(desk: Desk) -> Post:
     item = desk.put()
     feature = desk.stock.read(item)
     files = tuple(item.folder / slide.file for slide in feature.slides)
-    return Post(slot=SLOT, feature=feature, feature_dir=item.folder, slide_files=files)
+    return Post(slot=SLOT, feature=feature, slide_files=files)
 
 
 def outbox(desk: Desk) -> list[str]:
@@ -61,7 +61,7 @@ def test_a_post_is_a_folder_with_all_that_belongs_to_it(desk: Desk) -> None:
     assert (folder / "caption.txt").read_text("utf-8") == post.feature.caption + "\n"
     assert parse_manifest((folder / "feature.json").read_bytes()) == post.feature
     assert (receipt.id, receipt.location, receipt.published_at) == (NAME, str(folder / "preview.html"), START)
-    assert post.feature_dir.is_dir()
+    assert post.slide_files[0].parent.is_dir()
 
 
 def test_what_is_out_is_found_and_what_is_not_is_not(desk: Desk) -> None:
