@@ -1,8 +1,12 @@
 """Runs one lamplighter command and kills its own process at the N-th line of our code: python -m tests.crash.killer.
 
-usage: killer.py N PLANT COMMAND…    N counts lines executed where state changes hands; 0 never kills and prints, as
-JSON, the steps worth killing at: the first and the last time each line of code is reached, once for each state of the
-disk, because where nothing was written in between, dying a line later is the same death.
+usage: killer.py POINT PLANT COMMAND…
+
+POINT is a line of our code and how many times it is reached before the process dies there, as "engine/lock.py:80:2";
+"none" never kills and prints, as JSON, the points worth killing at, in the order they are reached: each line's first
+and last time, once for each state of the disk, because where nothing was written in between, dying a line later is the
+same death. A point is counted by its own line, so that a loop that waits for another process, a turn longer or shorter
+in each run, moves no point but its own; of such a loop only the first turn counts.
 PLANT names a planted bug of `tests/crash/planted.py`, or "none".
 """
 
@@ -27,19 +31,21 @@ _FEATURE_PARTS = ("stock", "index", "making", "generate", "brandstate")
 _PARTS = ("engine", "publish", "host", *(f"featurepost/{part}.py" for part in _FEATURE_PARTS))
 # Where files, locks and rows are written; between two lines of these the disk stays as it is.
 _WRITING_PARTS = ("host/files.py", "host/database.py", "host/process.py", "engine/lock.py", "publish/folder.py")
+# Turns of these loops are as many as another process is slow.
+_WAITS = frozenset({"_wait_unreaped"})
+NEVER = "none"
 _PLANTED = str(Path(__file__).with_name("planted.py"))
 _WRITERS = (*(_PACKAGE + part for part in _WRITING_PARTS), _PLANTED)
 _STEPS = (*(_PACKAGE + part for part in _PARTS), _PLANTED)
 
 
 class Killer:
-    """Counts lines and kills this process at the one it was told."""
+    """Counts how often each line is reached and kills this process at the point it was told."""
 
-    def __init__(self, at: int) -> None:
-        self.at = at
+    def __init__(self, point: str) -> None:
+        self.point = point
+        self.reached: dict[str, list[int]] = {}
         self.count = 0
-        self.first: dict[tuple[str, int], int] = {}
-        self.last: dict[tuple[str, int], int] = {}
         self.writing: list[int] = []
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> Killer | None:
@@ -49,39 +55,37 @@ class Killer:
             return self if frame.f_code.co_filename.startswith(_STEPS) else None
         if event == "line":
             self.count += 1
-            line = (frame.f_code.co_filename, frame.f_lineno)
-            self.first.setdefault(line, self.count)
-            self.last[line] = self.count
-            if line[0].startswith(_WRITERS):
-                self.writing.append(self.count)
-            if self.count == self.at:
-                os.kill(os.getpid(), signal.SIGKILL)
+            file = frame.f_code.co_filename
+            line = f"{file.removeprefix(_PACKAGE)}:{frame.f_lineno}"
+            times = self.reached.setdefault(line, [])
+            if not times or frame.f_code.co_name not in _WAITS:
+                times.append(self.count)
+                if file.startswith(_WRITERS):
+                    self.writing.append(self.count)
+                if f"{line}:{len(times)}" == self.point:
+                    os.kill(os.getpid(), signal.SIGKILL)
         return self
 
-    def steps(self) -> list[tuple[int, str]]:
-        """Return the steps worth killing at, each with the file whose line it is, as a path in the package."""
-        found = {
-            step: file.removeprefix(_PACKAGE)
-            for reached in (self.first, self.last)
-            for (file, _), step in reached.items()
-        }
-        kept: dict[int, tuple[int, str]] = {}
-        for step, file in sorted(found.items()):
-            kept.setdefault(bisect_left(self.writing, step), (step, file))
-        return sorted(kept.values())
+    def points(self) -> list[str]:
+        """Return the points worth killing at, in the order they are reached."""
+        found = {times[time - 1]: f"{line}:{time}" for line, times in self.reached.items() for time in {1, len(times)}}
+        kept: dict[int, str] = {}
+        for count, point in sorted(found.items()):
+            kept.setdefault(bisect_left(self.writing, count), point)
+        return list(kept.values())
 
 
 def main() -> int:
     """Run the command under the killer and return its exit code."""
-    killer = Killer(int(sys.argv[1]))
+    killer = Killer(sys.argv[1])
     plant(sys.argv[2])
     sys.settrace(killer)
     try:
         return run(sys.argv[3:])
     finally:
         sys.settrace(None)
-        if not killer.at:
-            print(json.dumps(killer.steps()), file=sys.stderr)
+        if killer.point == NEVER:
+            print(json.dumps(killer.points()), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,25 @@
-"""What the crash matrices share: a workspace to kill in, runs of the program, and which steps to kill at."""
+"""What the crash matrices share: a workspace to kill in, runs of the program, and which points to kill at."""
 
 from __future__ import annotations
 
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.crash.killer import NEVER
+
 ROOT = Path(__file__).parents[2]
 SHARDS = 8  # so that two processes share a proof evenly
-SAMPLED_STEPS = 2
+SAMPLED_POINTS = 2
 
 
 # A start costs half as much with bytecode; it is kept out of the source tree.
@@ -36,9 +40,9 @@ class Ended:
         return self.code == -signal.SIGKILL
 
 
-def run_killed(at: int, plant: str, *command: str) -> Ended:
-    """Run a command that kills itself at line `at` of our code."""
-    return _run("-m", "tests.crash.killer", str(at), plant, *command)
+def run_killed(point: str, plant: str, *command: str) -> Ended:
+    """Run a command that kills itself at a point of our code (`tests/crash/killer.py`)."""
+    return _run("-m", "tests.crash.killer", point, plant, *command)
 
 
 def run(*command: str) -> Ended:
@@ -48,24 +52,49 @@ def run(*command: str) -> Ended:
 
 def run_planted(plant: str, *command: str) -> Ended:
     """Run a command to its end, as a user would, or with a planted bug."""
-    return run(*command) if plant == "none" else run_killed(0, plant, *command)
+    return run(*command) if plant == "none" else run_killed(NEVER, plant, *command)
 
 
-def list_steps(plant: str, *command: str, inside: str = "") -> list[int]:
-    """Return the steps of a command worth killing at, all or those inside the files whose path ends so."""
-    ended = run_killed(0, plant, *command)
-    steps: list[tuple[int, str]] = json.loads(ended.err.splitlines()[-1])
-    return [step for step, file in steps if file.endswith(inside)]
+def list_points(source: Path, folder: Path, command: str, plant: str = "none", inside: str = "") -> list[str]:
+    """Return the points of a command worth killing at, all or those inside the files whose path ends so."""
+    workspace = make_workspace(source, folder / "count")
+    ended = run_killed(NEVER, plant, command, "--workspace", str(workspace))
+    points: list[str] = json.loads(ended.err.splitlines()[-1])
+    return [point for point in points if point.rsplit(":", 2)[0].endswith(inside)]
 
 
-def choose_steps(steps: list[int], shard: int) -> list[int]:
-    """Return a shard's share of all steps in a proof, a sample of it with a printed seed in a test."""
-    share = steps[shard::SHARDS]
+def choose_points(points: list[str], shard: int) -> list[str]:
+    """Return a shard's share of all points in a proof, a sample of it with a printed seed in a test."""
+    share = points[shard::SHARDS]
     if os.environ.get("LAMPLIGHTER_PROOF") == "all":
         return share
     seed = int(os.environ.get("LAMPLIGHTER_SEED") or random.randrange(10**6))
     print(f"LAMPLIGHTER_SEED={seed}")
-    return sorted(random.Random(seed).sample(share, SAMPLED_STEPS))
+    return random.Random(seed).sample(share, SAMPLED_POINTS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """A command, the workspace to kill it in, and what to look for afterwards."""
+
+    command: str
+    source: Path
+    folder: Path
+    find_harm: Callable[[Path, str], list[str]]
+    plant: str = "none"
+
+    def kill_and_look(self, point: str) -> list[str]:
+        """Kill the command at one point in a fresh workspace and return the harm done."""
+        workspace = make_workspace(self.source, self.folder / re.sub(r"\W", "-", point))
+        ended = run_killed(point, self.plant, self.command, "--workspace", str(workspace))
+        if not ended.killed:
+            return [f"was not killed: {ended}"]
+        return self.find_harm(workspace, self.plant)
+
+    def harms(self, points: list[str]) -> dict[str, list[str]]:
+        """Return the points that did harm, each with the harm."""
+        looked = {point: self.kill_and_look(point) for point in points}
+        return {point: harm for point, harm in looked.items() if harm}
 
 
 def make_workspace(source: Path, folder: Path) -> Path:

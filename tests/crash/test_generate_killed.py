@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from tests.crash.matrix import (
     SHARDS,
-    choose_steps,
+    Matrix,
+    choose_points,
     leftovers,
-    list_steps,
-    make_workspace,
+    list_points,
     run,
-    run_killed,
     runs_without_outcome,
 )
 
@@ -36,8 +35,9 @@ def find_half_features(workspace: Path) -> list[str]:
     return half
 
 
-def find_harm(workspace: Path) -> list[str]:
+def find_harm(workspace: Path, plant: str) -> list[str]:
     """Look at once after a kill, run `generate` again, and return what is wrong."""
+    del plant  # the next run is a sound one
     harm = [f"right after the kill: {half}" for half in find_half_features(workspace)]
     again = run("generate", "--workspace", str(workspace))
     if again.code:
@@ -54,26 +54,16 @@ def find_harm(workspace: Path) -> list[str]:
     return [*harm, *find_half_features(workspace), *left, *runs_without_outcome(workspace)]
 
 
-def kill_and_look(source: Path, folder: Path, step: int, plant: str) -> list[str]:
-    """Kill `generate` at one step in a fresh workspace and return the harm done."""
-    workspace = make_workspace(source, folder / str(step))
-    ended = run_killed(step, plant, "generate", "--workspace", str(workspace))
-    if not ended.killed:
-        return [f"was not killed: {ended}"]
-    return find_harm(workspace)
-
-
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_a_killed_generate_leaves_no_half_feature(one_missing: Path, tmp_path: Path, shard: int) -> None:
     """Whatever line the process dies at, ready features are whole and the next run fills the stock."""
-    steps = list_steps("none", "generate", "--workspace", str(make_workspace(one_missing, tmp_path / "count")))
-    harms = {step: kill_and_look(one_missing, tmp_path, step, "none") for step in choose_steps(steps, shard)}
-    assert {step: harm for step, harm in harms.items() if harm} == {}
+    matrix = Matrix(command="generate", source=one_missing, folder=tmp_path, find_harm=find_harm)
+    assert matrix.harms(choose_points(list_points(one_missing, tmp_path, "generate"), shard)) == {}
 
 
 def test_the_matrix_catches_a_copy_in_place_of_the_rename(one_missing: Path, tmp_path: Path) -> None:
-    """With the planted bug some step leaves half a feature, so a matrix without harm means something."""
+    """With the planted bug some point leaves half a feature, so a matrix without harm means something."""
     plant = "copy-instead-of-rename"
-    workspace = make_workspace(one_missing, tmp_path / "count")
-    steps = list_steps(plant, "generate", "--workspace", str(workspace), inside="planted.py")
-    assert any(kill_and_look(one_missing, tmp_path, step, plant) for step in reversed(steps))
+    matrix = Matrix(command="generate", source=one_missing, folder=tmp_path, find_harm=find_harm, plant=plant)
+    points = list_points(one_missing, tmp_path, "generate", plant, inside="planted.py")
+    assert any(matrix.kill_and_look(point) for point in reversed(points))

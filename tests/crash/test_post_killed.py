@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from tests.crash.matrix import (
     SHARDS,
-    choose_steps,
+    Matrix,
+    choose_points,
     leftovers,
-    list_steps,
-    make_workspace,
-    run_killed,
+    list_points,
     run_planted,
     runs_without_outcome,
 )
@@ -46,26 +45,16 @@ def find_harm(workspace: Path, plant: str) -> list[str]:
     return [*harm, *leftovers(workspace), *runs_without_outcome(workspace)]
 
 
-def kill_and_look(stocked: Path, folder: Path, step: int, plant: str) -> list[str]:
-    """Kill `post` at one step in a fresh workspace and return the harm done."""
-    workspace = make_workspace(stocked, folder / str(step))
-    ended = run_killed(step, plant, "post", "--workspace", str(workspace))
-    if not ended.killed:
-        return [f"was not killed: {ended}"]
-    return find_harm(workspace, plant)
-
-
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_a_killed_post_goes_out_exactly_once(stocked: Path, tmp_path: Path, shard: int) -> None:
     """Whatever line the process dies at, the next run leaves one whole post, one record line, no leftovers."""
-    steps = list_steps("none", "post", "--workspace", str(make_workspace(stocked, tmp_path / "count")))
-    harms = {step: kill_and_look(stocked, tmp_path, step, "none") for step in choose_steps(steps, shard)}
-    assert {step: harm for step, harm in harms.items() if harm} == {}
+    matrix = Matrix(command="post", source=stocked, folder=tmp_path, find_harm=find_harm)
+    assert matrix.harms(choose_points(list_points(stocked, tmp_path, "post"), shard)) == {}
 
 
 def test_the_matrix_catches_a_journal_that_is_written_after_the_call(stocked: Path, tmp_path: Path) -> None:
-    """With the planted bug some step does harm, so a matrix without harm means something."""
+    """With the planted bug some point does harm, so a matrix without harm means something."""
     plant = "journal-after-call"
-    workspace = make_workspace(stocked, tmp_path / "count")
-    steps = list_steps(plant, "post", "--workspace", str(workspace), inside="publish/journal.py")
-    assert any(kill_and_look(stocked, tmp_path, step, plant) for step in steps)
+    matrix = Matrix(command="post", source=stocked, folder=tmp_path, find_harm=find_harm, plant=plant)
+    points = list_points(stocked, tmp_path, "post", plant, inside="publish/journal.py")
+    assert any(matrix.kill_and_look(point) for point in points)
