@@ -94,7 +94,7 @@ def test_a_template_may_have_a_size_of_its_own(tmp_path: Path) -> None:
     write_template(tmp_path / "templates", settings=SETTINGS.replace("[320, 400]", "[321, 555]"))
     template = find_template("plain", tmp_path / "templates")
     made = Renderer(runner=StudioRunner()).render(carousel_of(slide(Role.COVER, title="Tea")), template, tmp_path)
-    with Image.open(tmp_path / made.slides[0].file) as image:
+    with Image.open(tmp_path / made.pictures[0].file) as image:
         assert image.size == (321, 555)
 
 
@@ -131,7 +131,7 @@ def test_photos_typst_alone_would_not_take_are_taken(name: str, tmp_path: Path) 
     rendered = Renderer(runner=StudioRunner()).render(
         carousel_of(slide(Role.COVER, tmp_path / name, title="Tea")), find_template("default"), tmp_path / "out"
     )
-    assert (len(rendered.slides), rendered.notes) == (1, ())
+    assert (len(rendered.pictures), rendered.notes) == (1, ())
 
 
 def test_a_missing_photo_names_the_slide(tmp_path: Path) -> None:

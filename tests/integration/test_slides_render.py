@@ -21,7 +21,7 @@ from tests.unit.featurepost.slides.studio import (
 import lamplighter.featurepost.slides
 from lamplighter.featurepost.catalog import Theme
 from lamplighter.featurepost.feature import Language, Role, SlideText
-from lamplighter.featurepost.slides.carousel import Carousel, Rendered, RenderError, SlideSpec
+from lamplighter.featurepost.slides.carousel import Carousel, Made, RenderError, SlideSpec
 from lamplighter.featurepost.slides.palette import contrast
 from lamplighter.featurepost.slides.renderer import Renderer
 from lamplighter.featurepost.slides.template_folder import Template, find_template
@@ -43,7 +43,7 @@ WORDS: dict[Language, dict[Role, dict[str, str]]] = {
 }
 
 
-def _render(carousel: Carousel, template: Template, target_dir: Path, *, fonts_dir: Path | None = None) -> Rendered:
+def _render(carousel: Carousel, template: Template, target_dir: Path, *, fonts_dir: Path | None = None) -> Made:
     renderer = Renderer(runner=StudioRunner(), fonts_dir=fonts_dir, deadline=timedelta(seconds=60))
     return renderer.render(carousel, template, target_dir)
 
@@ -62,7 +62,7 @@ def test_a_carousel_is_what_instagram_takes(name: str, language: Language, tmp_p
     rendered = _render(carousel, find_template(name), target_dir)
     assert (rendered.notes, rendered.fit) == ((), ())
     assert sorted(file.name for file in target_dir.iterdir()) == [f"slide-{number}.jpg" for number in range(1, 5)]
-    for made in rendered.slides:
+    for made in rendered.pictures:
         content = (target_dir / made.file).read_bytes()
         assert len(content) == made.size_bytes < 8_000_000
         with Image.open(io.BytesIO(content)) as image:
@@ -79,7 +79,7 @@ def test_the_same_carousel_twice_is_the_same_bytes(tmp_path: Path) -> None:
     carousel = carousel_of(*_all_roles(photo_file, "ja"), language="ja")
     first = _render(carousel, find_template("default"), tmp_path / "first")
     second = _render(carousel, find_template("default"), tmp_path / "second")
-    assert [made.sha256 for made in first.slides] == [made.sha256 for made in second.slides]
+    assert [made.sha256 for made in first.pictures] == [made.sha256 for made in second.pictures]
     assert (tmp_path / "first" / "slide-1.jpg").read_bytes() == (tmp_path / "second" / "slide-1.jpg").read_bytes()
 
 
@@ -121,7 +121,7 @@ def test_empty_words_leave_no_trace(name: str, tmp_path: Path) -> None:
     )
     carousel = Carousel(slides=slides, brand_name="Kibo", handle="@kibo", url="", language="en", theme=Theme())
     rendered = _render(carousel, find_template(name), tmp_path / "out")
-    assert (len(rendered.slides), rendered.notes, rendered.fit) == (4, (), ())
+    assert (len(rendered.pictures), rendered.notes, rendered.fit) == (4, (), ())
 
 
 def test_a_product_without_a_price_has_no_empty_pill(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_tiny_photo_is_shown(tmp_path: Path) -> None:
     """How many pixels a photo must have is decided where it is chosen."""
     photo_file = write_photo(tmp_path / "tiny.jpg", width=160, height=120)
     rendered = _render(carousel_of(slide(Role.COVER, photo_file, title="Tea")), find_template("default"), tmp_path)
-    assert (len(rendered.slides), rendered.notes) == (1, ())
+    assert (len(rendered.pictures), rendered.notes) == (1, ())
 
 
 HOSTILE = (
@@ -189,14 +189,14 @@ def test_hostile_words_stay_words(name: str, tmp_path: Path) -> None:
     """Markup, code, control characters and emoji of a shop are shown as they are, never run."""
     slides = tuple(slide(Role.COVER, kicker="a *b*", title=words, subtitle=words) for words in HOSTILE)
     rendered = _render(carousel_of(*slides, name="#kibo *k*"), find_template(name), tmp_path / "out")
-    assert len(rendered.slides) == len(HOSTILE)
+    assert len(rendered.pictures) == len(HOSTILE)
     assert rendered.fit == ()
 
 
 def test_markup_in_words_is_drawn_letter_by_letter(tmp_path: Path) -> None:
     """`*bold*` with its stars is another picture than `bold`."""
     slides = tuple(slide(Role.COVER, title=words) for words in ("*bold*", "bold", "*bold*"))
-    first, second, third = _render(carousel_of(*slides), find_template("editorial"), tmp_path).slides
+    first, second, third = _render(carousel_of(*slides), find_template("editorial"), tmp_path).pictures
     with Image.open(tmp_path / first.file) as image:
         starred = image.crop((0, 130, 1080, 420)).tobytes()
     with Image.open(tmp_path / second.file) as image:
@@ -276,6 +276,6 @@ def test_a_font_of_the_persons_own_is_used(tmp_path: Path) -> None:
     write_template(tmp_path, settings=SETTINGS.replace('"Inter"', '"Imber"'))
     template = find_template("plain", tmp_path)
     carousel = carousel_of(slide(Role.COVER, title="Tea"))
-    assert len(_render(carousel, template, tmp_path / "out", fonts_dir=fonts_dir).slides) == 1
+    assert len(_render(carousel, template, tmp_path / "out", fonts_dir=fonts_dir).pictures) == 1
     with pytest.raises(RenderError, match="template plain: there is no font Imber; put its file into fonts/; present:"):
         _render(carousel, template, tmp_path / "other")

@@ -30,8 +30,8 @@ from lamplighter.featurepost.feature import Copy, Feature, WriterRecord
 from lamplighter.featurepost.making import FeatureMaker, Workshop
 from lamplighter.featurepost.photo import Photo, check_photo
 from lamplighter.featurepost.product import ProductList, ShopImage, ShopProduct, ShopVariant
-from lamplighter.featurepost.slides.carousel import Picture
-from lamplighter.featurepost.slides.order import CarouselOrder, Made, Refused, parse_order, render_answer
+from lamplighter.featurepost.slides.carousel import Made, Picture
+from lamplighter.featurepost.slides.order import CarouselOrder, Refused, parse_order, render_answer
 from lamplighter.featurepost.slides.renderer import Renderer
 from lamplighter.featurepost.slides.template_folder import Template, find_template
 from lamplighter.featurepost.writer.writer import Brief, Written

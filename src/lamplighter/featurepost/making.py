@@ -33,7 +33,7 @@ from lamplighter.featurepost.photo import Photo
 from lamplighter.featurepost.product import ProductList, ShopProduct, choose_order, find_obstacle
 from lamplighter.featurepost.roles import Pick, PickedPhoto, PlannedSlide, compose_slides
 from lamplighter.featurepost.shop import RateLimited, Shop, Shops
-from lamplighter.featurepost.slides.carousel import Carousel, Rendered, SlideSpec
+from lamplighter.featurepost.slides.carousel import Carousel, Made, SlideSpec
 from lamplighter.featurepost.slides.renderer import Renderer
 from lamplighter.featurepost.slides.template_folder import Template
 from lamplighter.featurepost.stock import Failure, Fault, Reason, Stock, StockItem
@@ -300,14 +300,14 @@ class _Attempt:
             tuple(_to_fault(found.code, found.where, str(found)) for found in findings),
         )
 
-    def _check_slides(self, rendered: Rendered, caption: str) -> None:
+    def _check_slides(self, rendered: Made, caption: str) -> None:
         fit = (_to_fault("fit", f"slide {trouble.slide}", str(trouble)) for trouble in rendered.fit)
-        self._judge("slides fit", f"the words on {len(rendered.slides)} slides as drawn", tuple(fit))
-        files = tuple(self._draft.folder / slide.file for slide in rendered.slides)
+        self._judge("slides fit", f"the words on {len(rendered.pictures)} slides as drawn", tuple(fit))
+        files = tuple(self._draft.folder / slide.file for slide in rendered.pictures)
         rules = (Fault(code="post-rule", where="post", message=text) for text in self._workshop.lint(caption, files))
         self._judge("post rules", f"the caption and {len(files)} picture files", tuple(rules))
 
-    def _render(self, planned: tuple[PlannedSlide, ...], template: Template) -> Rendered:
+    def _render(self, planned: tuple[PlannedSlide, ...], template: Template) -> Made:
         carousel = Carousel(
             slides=tuple(
                 SlideSpec(role=slide.role, photo_file=slide.photo.file if slide.photo else None, text=slide.text)
@@ -327,7 +327,7 @@ class _Attempt:
         written: Written,
         caption: str,
         planned: tuple[PlannedSlide, ...],
-        rendered: Rendered,
+        rendered: Made,
     ) -> Feature:
         slides = tuple(
             Slide(
@@ -339,7 +339,7 @@ class _Attempt:
                 product_id=plan.product_id,
                 sha256=drawn.sha256,
             )
-            for plan, drawn in zip(planned, rendered.slides, strict=True)
+            for plan, drawn in zip(planned, rendered.pictures, strict=True)
         )
         return Feature(
             id=self._draft.id,

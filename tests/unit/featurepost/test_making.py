@@ -19,8 +19,8 @@ from lamplighter.featurepost.generate import NotMade
 from lamplighter.featurepost.photo import BadPhoto
 from lamplighter.featurepost.product import ShopProduct
 from lamplighter.featurepost.shop import EmptyShop, RateLimited, ShopFailing
-from lamplighter.featurepost.slides.carousel import Trouble
-from lamplighter.featurepost.slides.order import CarouselOrder, Made, Refused
+from lamplighter.featurepost.slides.carousel import Made, Trouble
+from lamplighter.featurepost.slides.order import CarouselOrder, Refused
 from lamplighter.featurepost.stock import Fault, Place
 
 NAME = "feature-0001-wrenfold"

@@ -72,10 +72,9 @@ class Trouble(Struct, frozen=True, kw_only=True):
         return f"{place} needs {self.needed:.0f} pixels where there are {self.limit:.0f}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
+class Made(Struct, frozen=True, kw_only=True, tag="made"):
     """A finished carousel: its files in order, remarks for a person, texts that did not fit."""
 
-    slides: tuple[Picture, ...]
+    pictures: tuple[Picture, ...]
     notes: tuple[str, ...]
     fit: tuple[Trouble, ...]

@@ -6,7 +6,7 @@ import msgspec
 
 from lamplighter.errors import FailureClass
 from lamplighter.featurepost.feature import Language, Role, SlideText, Struct
-from lamplighter.featurepost.slides.carousel import Picture, Trouble
+from lamplighter.featurepost.slides.carousel import Made
 from lamplighter.featurepost.slides.palette import Palette
 
 
@@ -49,14 +49,6 @@ class CarouselOrder(Struct, frozen=True, kw_only=True):
     brand: BrandLines
     language: Language
     slides: tuple[SlideOrder, ...]
-
-
-class Made(Struct, frozen=True, kw_only=True, tag="made"):
-    """The worker's good answer."""
-
-    pictures: tuple[Picture, ...]
-    notes: tuple[str, ...]
-    fit: tuple[Trouble, ...]
 
 
 class Refused(Struct, frozen=True, kw_only=True, tag="refused"):

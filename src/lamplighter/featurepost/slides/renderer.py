@@ -13,12 +13,11 @@ import msgspec
 import typst
 
 from lamplighter.errors import DiskError, FailureClass
-from lamplighter.featurepost.slides.carousel import Carousel, Picture, Rendered, RenderError, SlideSpec
+from lamplighter.featurepost.slides.carousel import Carousel, Made, Picture, RenderError, SlideSpec
 from lamplighter.featurepost.slides.glyphs import Coverage, read_coverage
 from lamplighter.featurepost.slides.order import (
     BrandLines,
     CarouselOrder,
-    Made,
     Refused,
     SlideOrder,
     parse_answer,
@@ -78,7 +77,7 @@ class Renderer:
     def _own_fonts_dir(self) -> Path | None:
         return self._fonts_dir.resolve() if self._fonts_dir is not None and self._fonts_dir.is_dir() else None
 
-    def render(self, carousel: Carousel, template: Template, target_dir: Path) -> Rendered:
+    def render(self, carousel: Carousel, template: Template, target_dir: Path) -> Made:
         """Write slide-1.jpg, slide-2.jpg … into `target_dir`, all or none of them half.
 
         Raises RenderError naming the slide or the template and the cause, ConfigError for colours, DiskError.
@@ -93,7 +92,7 @@ class Renderer:
             make_folder(target_dir)
             for picture, content in pictures:
                 write_atomic(target_dir / picture.file, content)
-        return Rendered(slides=made.pictures, notes=made.notes, fit=made.fit)
+        return made
 
     def _order(self, carousel: Carousel, template: Template, private_dir: Path) -> CarouselOrder:
         own_fonts_dir = self._own_fonts_dir()

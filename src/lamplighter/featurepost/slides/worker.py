@@ -13,8 +13,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from lamplighter.errors import DiskError, FailureClass, InputError
-from lamplighter.featurepost.slides.carousel import RenderError
-from lamplighter.featurepost.slides.order import CarouselOrder, Made, Refused, SlideOrder, parse_order, render_answer
+from lamplighter.featurepost.slides.carousel import Made, RenderError
+from lamplighter.featurepost.slides.order import CarouselOrder, Refused, SlideOrder, parse_order, render_answer
 from lamplighter.featurepost.slides.photo_box import PhotoRefused, box_photo
 from lamplighter.featurepost.slides.raster import write_pictures
 from lamplighter.featurepost.slides.typesetter import Document, PageSlide, Typesetter

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from lamplighter.errors import FailureClass
-from lamplighter.featurepost.slides.carousel import Picture
-from lamplighter.featurepost.slides.order import Made, Refused, parse_answer, parse_order, render_answer
+from lamplighter.featurepost.slides.carousel import Made, Picture
+from lamplighter.featurepost.slides.order import Refused, parse_answer, parse_order, render_answer
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from lamplighter.errors import ConfigError, DiskError, FailureClass, Lamplighter
 from lamplighter.featurepost.catalog import Theme
 from lamplighter.featurepost.feature import Role, SlideText
 from lamplighter.featurepost.slides import renderer as renderer_module
-from lamplighter.featurepost.slides.carousel import Picture, RenderError, Trouble
-from lamplighter.featurepost.slides.order import Made, Refused, parse_order, render_answer
+from lamplighter.featurepost.slides.carousel import Made, Picture, RenderError, Trouble
+from lamplighter.featurepost.slides.order import Refused, parse_order, render_answer
 from lamplighter.featurepost.slides.renderer import Renderer
 from lamplighter.featurepost.slides.template_folder import find_template
 from lamplighter.featurepost.slides.typesetter import Typesetter
@@ -67,7 +67,7 @@ def test_the_finished_pictures_are_moved_into_place(tmp_path: Path) -> None:
     )
     assert [file.name for file in (tmp_path / "new").iterdir()] == ["slide-1.jpg"]
     assert (tmp_path / "new" / "slide-1.jpg").read_bytes() == CONTENT
-    assert (rendered.slides, rendered.notes, rendered.fit) == ((PICTURE,), ("a note",), (trouble,))
+    assert (rendered.pictures, rendered.notes, rendered.fit) == ((PICTURE,), ("a note",), (trouble,))
 
 
 def test_the_worker_starts_alone_and_offline(tmp_path: Path) -> None:
