@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from tests.simulators.clock import daytime_zone
+
+_ZONE = daytime_zone()
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 
 
@@ -37,7 +40,7 @@ def run(*arguments: str | Path, cwd: Path | None = None, program: Path | None = 
         check=False,
         timeout=100,
         stdin=subprocess.DEVNULL,
-        env=dict(os.environ),
+        env={**os.environ, "TZ": _ZONE},
     )
     assert "Traceback" not in done.stderr, done.stderr
     return Ended(code=done.returncode, out=done.stdout, err=done.stderr)

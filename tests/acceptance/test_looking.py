@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sqlite3
 from pathlib import Path
@@ -45,14 +46,13 @@ def test_a_look_at_a_fresh_workspace_makes_no_state(tmp_path: Path, command: tup
 def test_a_look_beside_a_writer_changes_nothing(stocked: Path) -> None:
     """With a write-ahead log of a living writer beside the database, it is read and left alone."""
     database = stocked / "state/lamplighter.db"
-    with sqlite3.connect(database) as writer:
+    with contextlib.closing(sqlite3.connect(database)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
         writer.execute("UPDATE feature_number SET highest = highest + 1")
         writer.commit()
         before = {name: entry for name, entry in snapshot(stocked).items() if not name.endswith("-shm")}
         assert run("status", "--workspace", stocked).code == 0
         after = {name: entry for name, entry in snapshot(stocked).items() if not name.endswith("-shm")}
-    writer.close()
     assert after == before
 
 

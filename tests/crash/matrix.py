@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.crash.killer import NEVER
+from tests.simulators.clock import daytime_zone
 
 ROOT = Path(__file__).parents[2]
 SHARDS = 8  # so that two processes share a proof evenly
 SAMPLED_POINTS = 2
 
 
+_ZONE = daytime_zone()
 # A start costs half as much with bytecode; it is kept out of the source tree.
 _BYTECODE = str(Path(tempfile.gettempdir()) / f"lamplighter-bytecode-{os.getuid()}")
 
@@ -123,7 +125,7 @@ def _run(*arguments: str) -> Ended:
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPYCACHEPREFIX": _BYTECODE, "PYTHONDONTWRITEBYTECODE": ""},
+        env={**os.environ, "TZ": _ZONE, "PYTHONPYCACHEPREFIX": _BYTECODE, "PYTHONDONTWRITEBYTECODE": ""},
         capture_output=True,
         text=True,
         check=False,

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -52,7 +53,7 @@ def allow() -> None:
     """Let a commit pass, as a lock that is held does."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, weakref_slot=True)
 class Desk:
     """What a workspace consists of, as far as stock, brands and journal go."""
 
@@ -80,7 +81,7 @@ class Desk:
         clock = clock or VirtualClock()
         opened = open_database(folder / database, MIGRATIONS)
         index = Index(opened, "main")
-        return cls(
+        desk = cls(
             folder=folder,
             database=opened,
             clock=clock,
@@ -89,10 +90,8 @@ class Desk:
             states=BrandStates(opened, "main"),
             journal=Journal(opened, clock, account="main", channel="folder"),
         )
-
-    def __del__(self) -> None:
-        """Close the database with the desk."""
-        self.database.close()
+        weakref.finalize(desk, opened.close)
+        return desk
 
     @property
     def sns(self) -> Path:

@@ -20,6 +20,7 @@ from typing import IO, Protocol
 
 from lamplighter.errors import InputError, UpstreamError
 from lamplighter.host.files import temporary_trouble
+from lamplighter.host.signals import deferring_signals
 
 _GRACES_SECONDS = (2.0, 5.0)
 _LONGEST_PAUSE_SECONDS = 0.05
@@ -79,11 +80,14 @@ class SystemRunner:
         """Run in a session of its own, output to files, TERM then KILL to the group at the deadline."""
         with _spool(command.stdin) as stdin, _spool() as out, _spool() as err:
             started = time.monotonic()
-            process = _start(command, stdin, out, err)
+            process: subprocess.Popen[bytes] | None = None
             try:
+                with deferring_signals():
+                    process = _start(command, stdin, out, err)
                 ending = _wait(process, command.deadline)
             except BaseException:
-                _end_group(process)
+                if process is not None:
+                    _end_group(process)
                 raise
             return Finished(
                 ending=ending,

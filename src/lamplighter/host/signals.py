@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import threading
 from collections.abc import Iterator
 from types import FrameType
 
@@ -49,6 +50,30 @@ class Interrupts:
         if self._first is not None and not self._raised:
             self._raised = True
             raise Interrupted(self._first)
+
+
+@contextlib.contextmanager
+def deferring_signals() -> Iterator[None]:
+    """Let no stop signal break in before the block has ended; then it is delivered, to whoever handles it.
+
+    For the moment in which a process is started: broken off there, nobody would know of it. Only the main thread hears
+    signals, so that in any other there is nothing to do.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[int] = []
+    before = {number: signal.getsignal(number) for number in _ASKING_TO_STOP}
+    heard = {number: handler for number, handler in before.items() if handler not in {signal.SIG_IGN, None}}
+    for number in heard:
+        signal.signal(number, lambda number, _: received.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in heard.items():
+            signal.signal(number, handler)
+        for arrived in received:
+            signal.raise_signal(arrived)
 
 
 @contextlib.contextmanager

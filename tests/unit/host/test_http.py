@@ -743,12 +743,13 @@ class Tls:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._run("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                  "-subj", "/CN=Lamplighter Test CA", "-keyout", "ca.key", "-out", "ca.pem")  # fmt: skip
+                  "-addext", "keyUsage=critical,keyCertSign,cRLSign", "-subj", "/CN=Lamplighter Test CA",
+                  "-keyout", "ca.key", "-out", "ca.pem")  # fmt: skip
 
     def server(self, name: str) -> ssl.SSLContext:
         """Return the context of a server with a certificate for one name."""
         extensions = self._folder / "extensions"
-        extensions.write_text(f"subjectAltName=DNS:{name}\n")
+        extensions.write_text(f"subjectAltName=DNS:{name}\nauthorityKeyIdentifier=keyid\nsubjectKeyIdentifier=hash\n")
         self._run("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                   "-subj", f"/CN={name}", "-keyout", "key.pem", "-out", "request.pem")  # fmt: skip
         self._run("x509", "-req", "-in", "request.pem", "-CA", "ca.pem", "-CAkey", "ca.key", "-set_serial", "7",

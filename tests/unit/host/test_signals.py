@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Callable
 from types import FrameType
 
 import pytest
 
-from lamplighter.host.signals import Interrupted, holding_interrupts
+from lamplighter.host.signals import Interrupted, deferring_signals, holding_interrupts
 
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 stops = pytest.mark.parametrize("number", STOPS, ids=lambda number: number.name)
@@ -95,3 +96,41 @@ def test_a_signal_that_was_ignored_before_stays_ignored() -> None:
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+@stops
+def test_a_deferred_signal_comes_after_the_block(number: signal.Signals) -> None:
+    """What must not be broken off is done first, and then the signal is heard, once."""
+    done = []
+
+    def start() -> None:
+        with deferring_signals():
+            signal.raise_signal(number)
+            done.append("started")
+        done.append("never reached")
+
+    with pytest.raises(Interrupted) as caught, holding_interrupts() as interrupts, interrupts.raising():
+        start()
+    assert (done, caught.value.number) == (["started"], number)
+
+
+def test_deferring_puts_the_handlers_back() -> None:
+    """Also when the block fails, and an ignored signal stays ignored."""
+    before = handlers()
+    with pytest.raises(ValueError, match="no"), deferring_signals():
+        raise ValueError("no")
+    assert handlers() == before
+
+
+def test_another_thread_has_nothing_to_defer() -> None:
+    """Signals come to the main thread only; a block elsewhere runs as it is."""
+    ran = []
+
+    def work() -> None:
+        with deferring_signals():
+            ran.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert ran == [True]
