@@ -64,7 +64,7 @@ check: $(DEV)
 	$(BIN)/python -m tools.make_sample --check
 
 bench: $(DEV)
-	@for bench in bench/*.py; do env -u PYTHONDONTWRITEBYTECODE $(BIN)/python $$bench || exit 1; done
+	@missed=0; for bench in bench/*.py; do env -u PYTHONDONTWRITEBYTECODE $(BIN)/python $$bench || missed=1; done; exit $$missed
 
 format: $(DEV)
 	$(BIN)/ruff format .

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from lamplighter.config.settings import SETTINGS_FILE, Settings, find_basics, read_settings
@@ -25,6 +26,7 @@ from lamplighter.featurepost.brandstate import BrandStates
 from lamplighter.featurepost.catalog import CATALOG_FILE, Brand, read_catalog
 from lamplighter.featurepost.generate import Generator, Plan, StockLevel, read_level
 from lamplighter.featurepost.index import Index
+from lamplighter.featurepost.slides.template_report import CheckReport, PreviewReport
 from lamplighter.featurepost.stock import Place, Stock, StockItem
 from lamplighter.host.clock import Clock, SystemClock
 from lamplighter.host.database import Database, Migration, open_database, open_database_to_read
@@ -36,7 +38,11 @@ from lamplighter.publish.post import Poster, PostPlan
 from lamplighter.publish.publisher import lint_post
 from lamplighter.schedule.cadence import next_slot
 
+if TYPE_CHECKING:
+    from lamplighter.featurepost.slides.renderer import Renderer
+
 DATABASE_FILE = "lamplighter.db"
+TEMPLATES_DIR = "templates"
 _DEMO_RUNS = 5
 MIGRATIONS: tuple[Migration, ...] = (
     *ledger_tables.MIGRATIONS,
@@ -75,7 +81,8 @@ def open_workspace(workspace: str | None, say: Say) -> Workspace:
     """Return the workspace a command means: the named folder, or the nearest above the present one."""
     start = _absolute(Path(workspace or "."))
     if workspace and not _is_folder(start):
-        raise InputError(str(start), "there is no such folder", "lamplighter init makes a workspace")
+        cause = "this is not a folder" if os.path.lexists(start) else "there is no such folder"
+        raise InputError(str(start), cause, "lamplighter init makes a workspace")
     return Workspace(folder=find_workspace(start).resolve(), clock=SystemClock(), say=say)
 
 
@@ -237,6 +244,82 @@ def read_log(workspace: Workspace, number: int) -> tuple[str, ...]:
         return tuple(read_capped(file, limit=50_000_000, what="log").decode("utf-8", "replace").splitlines())
 
 
+def list_templates(workspace: Workspace) -> tuple[tuple[str, bool], ...]:
+    """Return the name of each template, and whether it is a built-in one."""
+    from lamplighter.featurepost.slides import template_folder  # noqa: PLC0415
+
+    own_dir = workspace.folder / TEMPLATES_DIR
+    own = {name for name in template_folder.list_templates(own_dir) if (own_dir / name).is_dir()}
+    return tuple((name, name not in own) for name in template_folder.list_templates(own_dir))
+
+
+def new_template(workspace: Workspace, name: str, *, source: str) -> Path:
+    """Copy a template into the workspace and return its folder; the function behind `lamplighter template new`."""
+    from lamplighter.featurepost.slides.template_folder import copy_template  # noqa: PLC0415
+
+    refuse_other_user(workspace.folder)
+    return copy_template(source, name, workspace.folder / TEMPLATES_DIR).folder_dir
+
+
+def check_template(workspace: Workspace, name: str, *, output: Path | None = None) -> CheckReport:
+    """Try a template with every fixture and write one contact sheet; nothing else is touched, no lock is held."""
+    from lamplighter.featurepost.slides import template_check  # noqa: PLC0415
+    from lamplighter.featurepost.slides.template_folder import find_template  # noqa: PLC0415
+
+    settings = read_settings(workspace.folder)
+    template = find_template(name, workspace.folder / TEMPLATES_DIR)
+    sheet_file = _choose_output(workspace, output, f"template-check-{name}.jpg")
+    return template_check.check_template(template, _renderer(settings), sheet_file)
+
+
+def preview_template(workspace: Workspace, name: str, *, brand: str = "", output: Path | None = None) -> PreviewReport:
+    """Show a template with a brand's newest feature, or with made-up words in its name; the stock is only read."""
+    from lamplighter.featurepost.product import ShopImage  # noqa: PLC0415
+    from lamplighter.featurepost.shop import open_shop  # noqa: PLC0415
+    from lamplighter.featurepost.slides import template_preview  # noqa: PLC0415
+    from lamplighter.featurepost.slides.template_folder import find_template  # noqa: PLC0415
+    from lamplighter.featurepost.writer.caption import render_address  # noqa: PLC0415
+    from lamplighter.host.http import Client  # noqa: PLC0415
+
+    with reading(workspace) as parts, contextlib.ExitStack() as stack:
+        settings, clock = parts.settings, workspace.clock
+        template = find_template(name, workspace.folder / TEMPLATES_DIR)
+        chosen = _choose_brand(parts.read_brands(), brand, template=name)
+        client = stack.enter_context(
+            Client(contact=settings.contact, allowed_hosts=settings.shop.allowed_hosts, clock=clock)
+        )
+        shop = open_shop(chosen, settings.workspace_dir, lambda: client, clock, settings.shop)
+        seen = (found.feature for found in parts.stock.examine(Place.READY, Place.HELD, Place.POSTED))
+        features = [feature for feature in seen if feature is not None and feature.brand == chosen.slug]
+        subject = template_preview.Subject(
+            brand=chosen,
+            url=render_address(chosen),
+            feature=features[-1] if features else None,
+            fetch_photo=lambda source: shop.fetch_photo(ShopImage(src=source, position=1)),
+        )
+        target_dir = _choose_output(workspace, output, f"template-preview-{name}-{chosen.slug}")
+        return template_preview.preview_template(template, subject, _renderer(settings), target_dir)
+
+
+def _choose_output(workspace: Workspace, output: Path | None, name: str) -> Path:
+    """Return where a person wants a picture, by default in the workspace, where only its owner may write."""
+    if output is not None:
+        return _absolute(output)
+    refuse_other_user(workspace.folder)
+    return workspace.folder / name
+
+
+def _choose_brand(brands: tuple[Brand, ...], slug: str, *, template: str) -> Brand:
+    """Return the brand a person names, else the first that has the template, else the first; raises InputError."""
+    if not slug:
+        return next((entry for entry in brands if entry.template == template), brands[0])
+    for entry in brands:
+        if entry.slug == slug:
+            return entry
+    known = ", ".join(entry.slug for entry in brands)
+    raise InputError(f"brand {slug!r}", "it is not in the catalog", f"known are {known}")
+
+
 def refuse_busy(parts: Parts, item: StockItem) -> None:
     """Raise InputError when a feature is just being made or going out."""
     entry = parts.journal.find(item.id)
@@ -317,11 +400,19 @@ def _assemble(settings: Settings, database: Database, clock: Clock) -> Parts:
     return Parts(
         settings=settings,
         ledger=Ledger(database, clock, settings.account),
-        stock=Stock(settings.workspace_dir / "content" / "sns", features),
+        stock=Stock(settings.workspace_dir / "content" / "sns", features, lint_post),
         index=features,
         states=BrandStates(database, settings.account),
         journal=Journal(database, clock, account=settings.account, channel=settings.publisher),
     )
+
+
+def _renderer(settings: Settings) -> Renderer:
+    from lamplighter.featurepost.slides.renderer import Renderer  # noqa: PLC0415
+    from lamplighter.host.process import SystemRunner  # noqa: PLC0415
+
+    fonts_dir = settings.workspace_dir / "fonts"
+    return Renderer(runner=SystemRunner(), fonts_dir=fonts_dir, deadline=settings.slides_limit)
 
 
 @contextlib.contextmanager
@@ -329,11 +420,9 @@ def _generator(parts: Parts, clock: Clock, brand: str) -> Iterator[Generator]:
     """Build the generator; what draws and what fetches is loaded here, so that other commands start quickly."""
     from lamplighter.featurepost.making import FeatureMaker, Workshop  # noqa: PLC0415
     from lamplighter.featurepost.shop import open_shop  # noqa: PLC0415
-    from lamplighter.featurepost.slides.renderer import Renderer  # noqa: PLC0415
     from lamplighter.featurepost.slides.template_folder import find_template  # noqa: PLC0415
     from lamplighter.featurepost.writer.template import TemplateWriter  # noqa: PLC0415
     from lamplighter.host.http import Client  # noqa: PLC0415
-    from lamplighter.host.process import SystemRunner  # noqa: PLC0415
 
     settings = parts.settings
     brands = parts.read_brands()
@@ -344,11 +433,9 @@ def _generator(parts: Parts, clock: Clock, brand: str) -> Iterator[Generator]:
     with Client(contact=settings.contact, allowed_hosts=settings.shop.allowed_hosts, clock=clock) as client:
         workshop = Workshop(
             shop_for=lambda entry: open_shop(entry, settings.workspace_dir, lambda: client, clock, settings.shop),
-            template_for=lambda entry: find_template(entry.template, settings.workspace_dir / "templates"),
+            template_for=lambda entry: find_template(entry.template, settings.workspace_dir / TEMPLATES_DIR),
             writer=TemplateWriter(),
-            renderer=Renderer(
-                runner=SystemRunner(), fonts_dir=settings.workspace_dir / "fonts", deadline=settings.slides_limit
-            ),
+            renderer=_renderer(settings),
             lint=lint_post,
             clock=clock,
             hold_for_review=settings.generate.review,

@@ -56,7 +56,10 @@ def _refusal(slides: str, tmp_path: Path, *, seconds: float = 60) -> str:
 def test_an_endless_template_is_ended_at_the_deadline(tmp_path: Path) -> None:
     """Typst cannot be interrupted, so its whole process is ended."""
     loop = "#let cover(s, c) = { for a in range(1000000) { for b in range(1000000) { let x = a * b } } }"
-    assert _refusal(loop, tmp_path, seconds=1.5) == "template plain: slides took longer than 1.5 s"
+    line = (
+        "template plain: slides took longer than 1.5 s; look for an endless loop in it, or raise generate.slides_limit"
+    )
+    assert _refusal(loop, tmp_path, seconds=1.5) == line
 
 
 @pytest.mark.parametrize("code", ["{ while true { } }", "{ let f(x) = f(x); f(1) }"])
@@ -72,7 +75,17 @@ def test_loops_typst_sees_are_errors(code: str, tmp_path: Path) -> None:
         ("#let cover(s, c) = { page(width: 100pt, height: 100pt)[a] }", "page configuration is not allowed"),
         ("#let cover(s, c) = { set page(width: 100pt); [a] }", "page configuration is not allowed"),
         ("#let cover(s, c) = nothing-of-that-name", "slides.typ:2: unknown variable: nothing-of-that-name"),
-        ("#let product(s, c) = []", "dictionary does not contain key"),
+        ("#let product(s, c) = []", "slides.typ: there is no function cover(s, c)"),
+        ("#let cover = 3", "slides.typ: there is no function cover(s, c)"),
+        ("#let cover(s) = []", "slides.typ: the function of a role takes two values, (s, c): unexpected argument"),
+        ("#let cover(s, c) = 3", "slides.typ: cover(s, c) must give content, not integer"),
+        ("#let cover(s, c) = fit(s.titel)", 'slides.typ:2: dictionary does not contain key "titel"'),
+        ("#let cover(s, c) = {\n fit(s.photo)\n}", "slides.typ:3: this is no text of a slide: give s.title"),
+        ("#let cover(s, c) = fit(s.title, hi: 3)", "slides.typ:2: hi must be a size like 40*px"),
+        ("#let cover(s, c) = line-of-text(s.title, width: 50%)", "slides.typ:2: width must be a size like 40*px"),
+        ('#let cover(s, c) = fit(s.title, fill: "red")', "slides.typ:2: "),
+        ('#let cover(s, c) = image("logo.png")', "slides.typ:2: file not found (searched at logo.png)"),
+        ('#import "more.typ": x', "slides.typ:2: file not found (searched at more.typ)"),
         ("#let cover(s, c) = [한]", "could not be displayed"),
         ('#let cover(s, c) = raw(read("/etc/passwd"))', "file not found"),
         ('#let cover(s, c) = raw(read("../../../../../../etc/passwd"))', "slides.typ:2: "),

@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
 
 def build_parser() -> Parser:
     """Return the parser of the whole command line."""
-    from lamplighter.cli import brands, making, runs, status, stock  # noqa: PLC0415 - `--version` needs none of them
+    from lamplighter.cli import brands, making, runs, status, stock, template  # noqa: PLC0415 - `--version` needs none of them
 
     parser = Parser(prog="lamplighter", description=_DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"lamplighter {__version__}")
@@ -62,18 +62,19 @@ def build_parser() -> Parser:
     stock.add_commands(add_group("stock", "the features: ready, held, drafts and posted"))
     brands.add_commands(add_group("brands", "the catalog and its state"))
     runs.add_commands(add_group("runs", "what ran and how it ended"))
+    template.add_commands(add_group("template", "how slides look: a template of your own, tried and shown"))
     return parser
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+def main(argv: Sequence[str] | None = None, *, handler: Handler | None = None) -> int:
+    """Run one command, by its own handler unless another is given, and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     arguments = _parse(argv)
     logging.getLogger("stamina").addHandler(logging.NullHandler())  # it tells of retries on stderr otherwise
     try:
-        code: int = arguments.handler(arguments, Console(as_json=arguments.json))
+        code: int = (handler or arguments.handler)(arguments, Console(as_json=arguments.json))
     except LamplighterError as error:
         return _tell_error(error, arguments)
     except OSError as error:  # what the machine did, in a place that no part expects it

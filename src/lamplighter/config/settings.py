@@ -22,7 +22,7 @@ from lamplighter.host.files import read_capped
 from lamplighter.publish.settings import PostSettings
 
 SETTINGS_FILE = "lamplighter.toml"
-_LIMIT_BYTES = 1_000_000
+_LIMIT_BYTES = 64_000  # a name of a megabyte of dots takes tomllib minutes
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _ACCOUNT = re.compile(r"[a-z0-9-]{1,40}")
 _SHOWN_LETTERS = 60
@@ -168,13 +168,18 @@ def _check(file: SettingsFile, name: str) -> None:
         ("network.contact", not re.fullmatch(r"[\x21-\x7e]{0,200}", file.network.contact), "mailto:… or https://…"),
         (
             "network.allowed_hosts",
-            any(not re.fullmatch(r"[^\s/@]+:[0-9]{1,5}", host) for host in file.network.allowed_hosts),
+            not all(_is_host_and_port(host) for host in file.network.allowed_hosts),
             'like ["127.0.0.1:8080"]',
         ),
     )
     for key, wrong, right in problems:
         if wrong:
             raise ConfigError(name, f"{key} must be {right}", _REMEDY)
+
+
+def _is_host_and_port(text: str) -> bool:
+    match = re.fullmatch(r"[^\s/@]+:([0-9]{1,5})", text)
+    return match is not None and 1 <= int(match[1]) <= 65_535
 
 
 def _is_folder(text: str) -> bool:
@@ -223,7 +228,8 @@ def _explain(message: str, table: Mapping[str, object], text: str) -> str:
         elsewhere = [f"{other}.{key}" for other in _TABLES if other and key in _known_keys(other)]
         near = elsewhere or difflib.get_close_matches(key, known, n=1, cutoff=0.5)
         guess = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-        return f"{full[:_SHOWN_LETTERS]}{_line_of(where, key, text)} is not a setting; {guess}"
+        shown = full[:_SHOWN_LETTERS] if key.strip() else repr(full[:_SHOWN_LETTERS])
+        return f"{shown}{_line_of(where, key, text)} is not a setting; {guess}"
     path = re.search(r" - at `\$\.?(.*?)`$", message)
     full = re.sub(r"\[.*?\]", "", path[1]) if path else ""
     where, _, key = full.rpartition(".")

@@ -35,11 +35,17 @@ class NewWorkspace:
 
 
 def find_workspace(start: Path) -> Path:
-    """Return the nearest folder from `start` upwards that holds lamplighter.toml; raises InputError."""
+    """Return the nearest folder from `start` upwards that holds lamplighter.toml; raises InputError.
+
+    A folder, a pipe or a broken link of that name is an error: to look further up would be to take another workspace.
+    """
     for folder in (start, *start.parents):
+        file = folder / SETTINGS_FILE
         with contextlib.suppress(OSError):  # a parent we may not look into, a name that is too long
-            if (folder / SETTINGS_FILE).is_file():
+            if file.is_file():
                 return folder
+            if os.path.lexists(file):
+                raise InputError(str(file), "it is in the way: this is not a file", "move it away")
     raise InputError(str(start), f"no {SETTINGS_FILE} here or above", "lamplighter init makes a workspace")
 
 
@@ -61,7 +67,7 @@ def make_workspace(folder: Path, shops: tuple[str, ...]) -> NewWorkspace:
     files = {**sample, **own}
     for file, content in files.items():
         _refuse_existing(file, content, folder)
-    _write_all({file: content for file, content in files.items() if not file.exists()})
+    _write_all({file: content for file, content in files.items() if not os.path.lexists(file)})
     brands = tuple(brand.slug for brand in parse_catalog(catalog)) if shops else ()
     return NewWorkspace(folder=folder, files=tuple(own), brands=brands)
 
@@ -88,7 +94,7 @@ def _write_all(files: Mapping[Path, bytes]) -> None:
     made: list[Path] = []
     try:
         for file, content in files.items():
-            made.extend(parent for parent in reversed(file.parents) if not parent.exists())
+            made.extend(parent for parent in reversed(file.parents) if not os.path.lexists(parent))
             make_folder(file.parent)
             made.append(file)
             write_atomic(file, content)

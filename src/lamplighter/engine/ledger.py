@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -99,21 +100,21 @@ class Ledger:
             "SELECT * FROM run WHERE account = ? AND (? = '' OR job = ?) ORDER BY number DESC LIMIT ?",
             (self._account, job, job, limit),
         )
-        return tuple(_parse_row(dict(row)) for row in rows)
+        return self._parse(rows)
 
     def open_runs(self, job: str) -> tuple[RunRow, ...]:
         """Return the runs of a job that have no outcome yet."""
         rows = self._database.rows(
             "SELECT * FROM run WHERE account = ? AND job = ? AND outcome IS NULL ORDER BY number", (self._account, job)
         )
-        return tuple(_parse_row(dict(row)) for row in rows)
+        return self._parse(rows)
 
     def find(self, number: int) -> RunRow:
         """Return one run; raises InputError when there is none of that number."""
         row = self._database.row("SELECT * FROM run WHERE account = ? AND number = ?", (self._account, number))
         if row is None:
             raise InputError(f"run {number}", "there is no such run", "lamplighter runs list shows them")
-        return _parse_row(dict(row))
+        return self._parse([row])[0]
 
     def highest_generation(self, job: str) -> int:
         """Return the highest lock generation recorded for a job, 0 when there is none."""
@@ -122,6 +123,10 @@ class Ledger:
             (self._account, job),
         )
         return int(row["highest"]) if row else 0
+
+    def _parse(self, rows: list[sqlite3.Row]) -> tuple[RunRow, ...]:
+        with self._database.parsing():
+            return tuple(_parse_row(dict(row)) for row in rows)
 
     def _now(self) -> float:
         return self._clock.now().timestamp()

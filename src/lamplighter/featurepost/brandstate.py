@@ -56,13 +56,14 @@ class BrandStates:
         row = self._database.row("SELECT * FROM brand WHERE account = ? AND slug = ?", (self._account, slug))
         if row is None:
             return BrandState()
-        until = datetime.fromtimestamp(float(row["skip_until"]), tz=UTC)
-        return BrandState(
-            skip_until=until if until > now else None,
-            skip_reason=str(row["skip_reason"]) if until > now else "",
-            failures=int(row["failures"]),
-            last_failure=str(row["last_failure"]),
-        )
+        with self._database.parsing():
+            until = datetime.fromtimestamp(float(row["skip_until"]), tz=UTC)
+            return BrandState(
+                skip_until=until if until > now else None,
+                skip_reason=str(row["skip_reason"]) if until > now else "",
+                failures=int(row["failures"]),
+                last_failure=str(row["last_failure"]),
+            )
 
     def skip(self, slug: str, *, until: datetime, reason: str) -> None:
         """Leave a brand out until an instant."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import json
 import re
 import unicodedata
+from collections import Counter
 from pathlib import Path
 from typing import Literal, get_args, get_type_hints
 from urllib.parse import urlsplit
@@ -17,9 +20,12 @@ from lamplighter.host.files import read_capped
 
 CATALOG_FILE = "brand-catalog.json"
 _LIMIT_BYTES = 4_000_000
+_SHOWN_LETTERS = 60
+_MOST_URL_LETTERS = 300
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _HANDLE = re.compile(r"@[A-Za-z0-9._]{1,30}")
+_JOINERS = frozenset("\u200c\u200d")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
@@ -74,6 +80,7 @@ def parse_catalog(content: bytes, *, name: str = CATALOG_FILE) -> tuple[Brand, .
         raise ConfigError(name, f"byte {error.start} is not UTF-8", "save the file as UTF-8") from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise ConfigError(name, f"this is not JSON: {error}", "correct it and run again") from None
+    _refuse_twice(content, name)
     if not entries:
         raise ConfigError(name, "there is no brand in it", 'add one under "brands"')
     brands: dict[str, Brand] = {}
@@ -84,6 +91,24 @@ def parse_catalog(content: bytes, *, name: str = CATALOG_FILE) -> tuple[Brand, .
             raise ConfigError(name, f"the slug {brand.slug!r} is there twice", "give each brand its own")
         brands[brand.slug] = brand
     return tuple(brands.values())
+
+
+def _refuse_twice(content: bytes, name: str) -> None:
+    """Raise ConfigError for a field that is there twice: JSON takes the last one, a person may mean the first."""
+
+    def check(pairs: list[tuple[str, object]]) -> None:
+        fields = Counter(field for field, _ in pairs)
+        twice = [field[:_SHOWN_LETTERS] for field, times in fields.items() if times > 1]
+        if twice:
+            slugs = [
+                f": brand {value[:_SHOWN_LETTERS]!r}"
+                for key, value in pairs
+                if key == "slug" and isinstance(value, str)
+            ]
+            raise ConfigError(f"{name}{''.join(slugs[:1])}", f"`{twice[0]}` is there twice", "keep one of the two")
+
+    with contextlib.suppress(ValueError, RecursionError):  # a number of 5,000 digits: the field's own check says so
+        json.loads(content.decode("utf-8-sig"), object_pairs_hook=check)
 
 
 def _parse_brand(entry: msgspec.Raw, subject: str) -> Brand:
@@ -98,10 +123,10 @@ def _check(brand: Brand, name: str) -> None:
     """Raise ConfigError for the first field of a brand that cannot work."""
     for field, problem in (
         ("slug", _problem_of_slug(brand.slug)),
-        ("name", "" if _is_name(brand.name) else "must have 1 to 60 letters in one line"),
+        ("name", "" if _is_name(brand.name) else "must have 1 to 60 letters in one line, all of them to be seen"),
         ("shop", _problem_of_shop(brand.shop)),
         ("handle", "" if _HANDLE.fullmatch(brand.handle) else "must be like @name"),
-        ("url", "" if not brand.url or _is_web(brand.url, "https") else "must begin with https://"),
+        ("url", _problem_of_url(brand.url)),
         ("currency", "" if not brand.currency or _CURRENCY.fullmatch(brand.currency) else "must be like EUR"),
         ("hashtags", _problem_of_hashtags(brand.hashtags)),
         ("theme", _problem_of_theme(brand.theme)),
@@ -117,7 +142,10 @@ def _problem_of_slug(slug: str) -> str:
 
 
 def _is_name(name: str) -> bool:
-    return 0 < len(name.strip()) <= 60 and not _has_control_letters(name)
+    """Tell whether a name can stand on a slide; the letters that join emoji and Arabic ones may be in it."""
+    hidden = any(unicodedata.category(letter) in {"Cf", "Co", "Cn"} and letter not in _JOINERS for letter in name)
+    seen = any(unicodedata.category(letter)[0] in "LNSP" for letter in name)
+    return seen and len(name.strip()) <= 60 and not hidden and not _has_control_letters(name)
 
 
 def _has_control_letters(text: str) -> bool:
@@ -132,6 +160,12 @@ def _problem_of_shop(shop: str) -> str:
     if _is_web(shop, "https") or (_is_web(shop, "http") and urlsplit(shop).port is not None):
         return ""
     return "must be https://… or file:FOLDER (plain http:// only for a listed host, with its port)"
+
+
+def _problem_of_url(url: str) -> str:
+    if len(url) > _MOST_URL_LETTERS:
+        return f"must have at most {_MOST_URL_LETTERS} letters"
+    return "" if not url or _is_web(url, "https") else "must begin with https://"
 
 
 def _is_web(address: str, scheme: str) -> bool:
@@ -166,6 +200,8 @@ def _explain(message: str, known: tuple[str, ...]) -> str:
     found = re.search(r"unknown field `(.+?)`", message)
     if not found:
         return message
+    if len(found[1]) > _SHOWN_LETTERS:
+        return message.replace(found[1], f"{found[1][:_SHOWN_LETTERS]}…")
     near = difflib.get_close_matches(found[1], known, n=1)
     return f"{message}; did you mean `{near[0]}`?" if near else message
 

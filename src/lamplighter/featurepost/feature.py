@@ -10,6 +10,7 @@ import msgspec
 
 MANIFEST_FILE = "feature.json"
 CAPTION_FILE = "caption.txt"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # what some editors put first when a person mends a manifest
 
 Language = Literal["en", "ja"]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # what a column of the database holds
@@ -139,13 +140,13 @@ def render_manifest(feature: Feature) -> bytes:
 
 def parse_manifest(content: bytes) -> Feature:
     """Return the feature a manifest describes; raises msgspec.ValidationError or DecodeError with the path."""
-    feature = msgspec.json.decode(content, type=Feature)
-    if not _has_date_everywhere(feature.made_at):
+    feature = msgspec.json.decode(content.removeprefix(_BYTE_ORDER_MARK), type=Feature)
+    if not has_date_everywhere(feature.made_at):
         raise msgspec.ValidationError("this instant has no date in some places - at `$.made_at`")
     return feature
 
 
-def _has_date_everywhere(instant: datetime) -> bool:
+def has_date_everywhere(instant: datetime) -> bool:
     """Tell whether an instant can be told in every time zone: not at the first or last day there is."""
     try:
         return MINYEAR < instant.astimezone(UTC).year < MAXYEAR

@@ -13,6 +13,7 @@ from lamplighter.featurepost.statement import holds_japanese
 
 _HTML_LETTERS = 100_000
 _MOST_RULES = 200
+_MOST_MARKS = 4
 _SILENT = re.compile(
     "audio|button|canvas|del|dialog|embed|form|head|iframe|input|link|math|meta|noembed|noframes|noscript|object|"
     "option|s|script|select|strike|style|svg|template|textarea|title|video"
@@ -67,11 +68,20 @@ def is_unreadable(letter: str) -> bool:
 
 
 def clean_text(text: str) -> str:
-    """Return the text in NFC, without unreadable characters, blanks single, lines trimmed and empty ones dropped."""
+    """Return the text in NFC, without unreadable letters and heaps of marks; blanks single, no empty line."""
     spaced = re.sub(r"[^\S\n]+", " ", unicodedata.normalize("NFC", re.sub(r"\r\n?|\u2028|\u2029", "\n", text)))
-    kept = "".join(letter for letter in spaced if not is_unreadable(letter))
+    kept = "".join(_keep_readable(spaced))
     lines = (" ".join(line.split()) for line in unicodedata.normalize("NFC", kept).split("\n"))
     return "\n".join(line for line in lines if line)
+
+
+def _keep_readable(text: str) -> Iterator[str]:
+    """Yield the letters that may stay; of marks piled on one letter the first few, all that any language needs."""
+    piled = 0
+    for letter in text:
+        piled = piled + 1 if unicodedata.category(letter) in {"Mn", "Me"} else 0
+        if piled <= _MOST_MARKS and not is_unreadable(letter):
+            yield letter
 
 
 def extract_text(html: str) -> PageText:

@@ -47,7 +47,7 @@ class Index:
             row = self._database.row(
                 """INSERT INTO feature_number (account, highest) VALUES (?, ? + 1)
                 ON CONFLICT (account) DO UPDATE SET highest = CASE
-                    WHEN feature_number.highest >= excluded.highest THEN feature_number.highest + 1
+                    WHEN CAST(feature_number.highest AS BIGINT) >= excluded.highest THEN feature_number.highest + 1
                     ELSE excluded.highest END
                 RETURNING highest""",
                 (self._account, floor),
@@ -91,18 +91,21 @@ class Index:
         rows = self._database.rows(
             "SELECT brand, MAX(number) AS newest FROM feature WHERE account = ? GROUP BY brand", (self._account,)
         )
-        return {str(row["brand"]): int(row["newest"]) for row in rows}
+        with self._database.parsing():
+            return {str(row["brand"]): int(row["newest"]) for row in rows}
 
     def last_used(self, brand: str) -> tuple[int, ...]:
         """Return the ids of a brand's products that were ever featured.
 
         The least recently used comes first, within one feature the one that was shown first.
         """
-        used: dict[int, None] = {}
-        for row in self._database.rows(
+        rows = self._database.rows(
             "SELECT products FROM feature WHERE account = ? AND brand = ? ORDER BY number", (self._account, brand)
-        ):
-            for product_id in json.loads(row["products"]):
-                used.pop(product_id, None)
-                used[product_id] = None
+        )
+        used: dict[int, None] = {}
+        with self._database.parsing():
+            for row in rows:
+                for product_id in json.loads(row["products"]):
+                    used.pop(product_id, None)
+                    used[product_id] = None
         return tuple(used)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 
 import msgspec
@@ -33,10 +34,10 @@ from lamplighter.featurepost.photo import Photo
 from lamplighter.featurepost.product import ProductList, ShopProduct, choose_order, find_obstacle
 from lamplighter.featurepost.roles import Pick, PickedPhoto, PlannedSlide, compose_slides
 from lamplighter.featurepost.shop import RateLimited, Shop, Shops
-from lamplighter.featurepost.slides.carousel import Carousel, Made, SlideSpec
+from lamplighter.featurepost.slides.carousel import Carousel, Made, RenderError, SlideSpec
 from lamplighter.featurepost.slides.renderer import Renderer
 from lamplighter.featurepost.slides.template_folder import Template
-from lamplighter.featurepost.stock import Failure, Fault, Reason, Stock, StockItem
+from lamplighter.featurepost.stock import Failure, Fault, PostLint, Reason, Stock, StockItem
 from lamplighter.featurepost.writer.caption import render_address, render_caption
 from lamplighter.featurepost.writer.writer import Brief, Writer, Written
 from lamplighter.host.clock import Clock
@@ -46,11 +47,10 @@ QA_FILE = "qa.json"
 _PHOTOS_DIR = "photos"
 _WORKING_FILES = ("facts.json", "copy.json")
 _PHOTOS_PER_PRODUCT = 3
+_MOST_DAMAGED = 4
 _RECENT = 60
 _SHOWN_LETTERS = 60
 _NAMED_LETTERS = 8
-
-PostLint = Callable[[str, tuple[Path, ...]], tuple[str, ...]]
 
 
 class GateRefused(LamplighterError):
@@ -80,7 +80,10 @@ class QaRecord(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workshop:
-    """What making needs: where products, templates and words come from, who draws, whose rules the post must meet."""
+    """What making needs: where products, templates and words come from, who draws, whose rules the post must meet.
+
+    `photos_limit` is the time in which a brand's photos must have come: after it, what came is enough or all is over.
+    """
 
     shop_for: Callable[[Brand], Shop]
     template_for: Callable[[Brand], Template]
@@ -89,6 +92,7 @@ class Workshop:
     lint: PostLint
     clock: Clock
     hold_for_review: bool = False
+    photos_limit: timedelta = timedelta(minutes=5)
 
 
 class FeatureMaker:
@@ -167,9 +171,30 @@ class _Attempt:
         self._draft = draft
         self._run = run
         self._checks: list[QaCheck] = []
+        self._damaged: set[str] = set()
+        self._planned: tuple[PlannedSlide, ...] = ()
+        self._photos_until = timedelta()
         self.step = "template"
 
     def make(self, index: Index) -> Feature:
+        """Return the feature; a photo whose damage only drawing finds is left out, and the rest begins again."""
+        while True:
+            try:
+                return self._make(index)
+            except RenderError as error:
+                photo = self._find_damaged(error)
+                if photo is None or len(self._damaged) == _MOST_DAMAGED:
+                    raise
+                self._run.say(f"{self._draft.id}: {photo.source} is left out: {error}")
+                self._damaged.add(photo.source)
+                self._checks.clear()
+
+    def _find_damaged(self, error: RenderError) -> PickedPhoto | None:
+        """Return the photo by which the slides failed, None when it was something else."""
+        photos = (slide.photo for slide in self._planned if slide.photo is not None)
+        return next((photo for photo in photos if error.cause.startswith(f"photo {photo.file.name}: ")), None)
+
+    def _make(self, index: Index) -> Feature:
         template = self._workshop.template_for(self._brand)
         self.step = "products"
         picks = self._pick_products(index.last_used(self._brand.slug), template)
@@ -182,7 +207,7 @@ class _Attempt:
         caption = render_caption(written.copy, tuple(pick.sheet for pick in picks), self._brand)
         self._check_text(written.copy, caption, picks, template, recent)
         self.step = "slides"
-        planned = compose_slides(picks, written.copy, brand_name=self._brand.name)
+        self._planned = planned = compose_slides(picks, written.copy, brand_name=self._brand.name)
         rendered = self._render(planned, template)
         self.step = "gate"
         self._check_slides(rendered, caption)
@@ -199,13 +224,9 @@ class _Attempt:
             self._run.say(f"{self._draft.id}: {len(listed.unreadable)} products are unreadable: {listed.unreadable[0]}")
         passed: Counter[str] = Counter()
         picks: list[Pick] = []
-        for product in choose_order(products, last_used):
+        for product in self._find_candidates(choose_order(products, last_used), passed):
             if len(picks) == self._brand.products_per_feature:
                 break
-            obstacle = find_obstacle(product)
-            if obstacle:
-                passed[obstacle] += 1
-                continue
             try:
                 picks.append(self._pick(product, shop, currency, template))
             except (DiskError, RateLimited):  # the draft's own disk, the shop's patience: no other product fares better
@@ -221,6 +242,21 @@ class _Attempt:
             )
         return tuple(picks)
 
+    def _find_candidates(self, products: tuple[ShopProduct, ...], passed: Counter[str]) -> Iterator[ShopProduct]:
+        """Yield the products nothing speaks against, as long as there is time for their photos; count the others."""
+        self._photos_until = self._workshop.clock.monotonic() + self._workshop.photos_limit
+        for product in products:
+            obstacle = find_obstacle(product)
+            if self._is_late():
+                passed[f"not looked at: photos took over {self._workshop.photos_limit.total_seconds():g} s"] += 1
+            elif obstacle:
+                passed[obstacle] += 1
+            else:
+                yield product
+
+    def _is_late(self) -> bool:
+        return self._workshop.clock.monotonic() >= self._photos_until
+
     def _choose_currency(self, listed: ProductList) -> str:
         """Return the brand's currency, "" when the answer was in another: prices depend on who asks (§0.1)."""
         own = self._brand.currency
@@ -234,8 +270,9 @@ class _Attempt:
         sheet = self._keep_drawable(sheet, template)
         photos: list[PickedPhoto] = []
         trouble = LamplighterError(f"product {product.id}", "no usable photo")
-        for image in product.usable_images[: 2 * _PHOTOS_PER_PRODUCT]:
-            if len(photos) == _PHOTOS_PER_PRODUCT:
+        sound = [image for image in product.usable_images if image.src not in self._damaged]
+        for image in sound[: 2 * _PHOTOS_PER_PRODUCT]:
+            if len(photos) == _PHOTOS_PER_PRODUCT or self._is_late():
                 break
             try:
                 photo = shop.fetch_photo(image)

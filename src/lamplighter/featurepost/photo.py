@@ -24,7 +24,7 @@ MAX_BYTES = 25_000_000
 MAX_PIXELS = 50_000_000
 _TIFF_PIECES = ((273, 279), (324, 325))  # where strips and tiles begin, and how long they are
 _START_OF_SCAN, _END_OF_JPEG = 0xDA, b"\xff\xd9"
-_BROKEN = (  # what Pillow's readers let through on broken files, besides the OSError they document
+BROKEN = (  # what Pillow's readers let through on broken files, besides the OSError they document
     OSError,
     SyntaxError,
     ValueError,
@@ -34,7 +34,7 @@ _BROKEN = (  # what Pillow's readers let through on broken files, besides the OS
     AttributeError,
     EOFError,
     MemoryError,
-    RecursionError,
+    RuntimeError,
     struct.error,
     zlib.error,
 )
@@ -78,7 +78,7 @@ def check_photo(
             raise BadPhoto(subject, f"it has more than {MAX_PIXELS:,} pixels") from None
         except UnidentifiedImageError:
             raise BadPhoto(subject, f"it is none of {', '.join(FORMATS)}") from None
-        except _BROKEN as error:
+        except BROKEN as error:
             raise BadPhoto(subject, f"it is damaged: {render_line(str(error), limit=120)}") from error
 
 

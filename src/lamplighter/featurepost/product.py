@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Annotated
 
 import msgspec
 
@@ -106,8 +107,11 @@ class ProductList:
     currency: str = ""
 
 
+_Id = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # as Shopify counts; it names files and is kept in a database
+
+
 class _WireVariant(msgspec.Struct):
-    id: int
+    id: _Id
     price: str | int | float
     title: str | None = None
     compare_at_price: str | int | float | None = None
@@ -128,7 +132,7 @@ class _WireOption(msgspec.Struct):
 
 
 class _WireProduct(msgspec.Struct):
-    id: int
+    id: _Id
     title: str | None = None
     handle: str | None = None
     body_html: str | None = None

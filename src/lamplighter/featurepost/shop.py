@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 from urllib.parse import SplitResult, quote, urlsplit
 
-from lamplighter.errors import ConfigError, UpstreamError, render_line
+from lamplighter.errors import ConfigError, DiskError, UpstreamError, render_line
 from lamplighter.featurepost.catalog import Brand
 from lamplighter.featurepost.photo import BadPhoto, Photo, check_photo
 from lamplighter.featurepost.product import ProductList, ShopImage, parse_products
@@ -128,9 +128,12 @@ class FolderShop:
         self._settings = settings
 
     def fetch_products(self) -> ProductList:
-        """Return the products of the folder; raises InputError, DiskError, ShopAnswerError or EmptyShop."""
+        """Return the products of the folder; raises InputError, ShopRefused, ShopAnswerError or EmptyShop."""
         file = self._folder / PRODUCTS_FILE
-        content = read_capped(file, limit=self._settings.list_bytes, what="product list")
+        try:
+            content = read_capped(file, limit=self._settings.list_bytes, what="product list")
+        except DiskError as error:  # of this shop's folder alone: the other brands still have theirs
+            raise ShopRefused(error.subject, error.cause, error.remedy) from error
         return _not_empty(parse_products(content, subject=str(file)), str(file))
 
     def fetch_photo(self, image: ShopImage) -> Photo:
@@ -194,7 +197,7 @@ class WebShop:
         return f"{self._base}/products/{quote(handle, safe='')}" if handle else self._base
 
     def _fetch_list(self, deadline: timedelta) -> ProductList:
-        self._keep_spacing()
+        self._keep_spacing(self._base)
         query = f"{self._query}&limit={_PAGE}" if self._query else f"limit={_PAGE}"
         response = self._get(
             f"{self._base}/{PRODUCTS_FILE}?{query}", "application/json", self._settings.list_bytes, deadline
@@ -222,7 +225,7 @@ class WebShop:
         if not _HOST.fullmatch(host) or not self._may_show(parts.scheme, host):
             raise BadPhoto(subject, "it is not on the shop's own host or Shopify's, by https")
         query = parts.query
-        if _is_resizable(host, parts.path) and "width=" not in query:
+        if _is_cdn(host, parts.path) and "width=" not in query:
             query = f"{query}&width={self._settings.photo_width}".lstrip("&")
         path = quote(parts.path, safe="/%:@!$&'()*+,;=~-._") or "/"
         return f"{parts.scheme}://{host}{path}" + (f"?{query}" if query else "")
@@ -234,8 +237,7 @@ class WebShop:
         return scheme == "https" and (host == _CDN or _is_same_shop(self._host, host))
 
     def _fetch_photo_bytes(self, url: str, deadline: timedelta) -> bytes:
-        if urlsplit(url).netloc != _CDN:
-            self._keep_spacing()
+        self._keep_spacing(url)
         accept = "image/jpeg,image/png;q=0.9,image/webp;q=0.8"  # without it the bytes need not match the extension
         response = self._get(url, accept, self._settings.photo_bytes, deadline)
         parts = urlsplit(response.url)
@@ -260,8 +262,14 @@ class WebShop:
             )
         )
 
-    def _keep_spacing(self) -> None:
-        """Wait until the last call to the shop's own host is `spacing` ago; Shopify's CDN is there to be asked."""
+    def _keep_spacing(self, url: str) -> None:
+        """Wait until the last call to the shop's own host is `spacing` ago.
+
+        Shopify's CDN is there to be asked, under its own name or the shop's, and a listed host is the person's own.
+        """
+        parts = urlsplit(url)
+        if _is_cdn(parts.netloc, parts.path) or _with_port(parts.scheme, parts.netloc) in self._listed_hosts:
+            return
         if self._called_at is not None:
             pause = self._called_at + self._settings.spacing - self._clock.monotonic()
             if pause > timedelta():
@@ -373,7 +381,7 @@ def _may_move(asked: str, other: str) -> bool:
     return asked.endswith(".myshopify.com") or _is_same_shop(asked, other)
 
 
-def _is_resizable(host: str, path: str) -> bool:
+def _is_cdn(host: str, path: str) -> bool:
     return host == _CDN or "/cdn/shop/" in path
 
 

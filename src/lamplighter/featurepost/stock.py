@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import hashlib
+import os
 import re
 import shutil
 import stat
@@ -23,11 +24,13 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from lamplighter.errors import DiskError, InputError, LamplighterError, render_line
+from lamplighter.errors import InputError, LamplighterError, render_line
 from lamplighter.featurepost.feature import MANIFEST_FILE, Feature, Slide, Struct, parse_manifest
 from lamplighter.featurepost.index import Index
 from lamplighter.host.files import (
     TEMPORARY_PREFIX,
+    disk_error,
+    list_folder,
     make_folder,
     move_folder,
     read_capped,
@@ -47,6 +50,15 @@ _NUMBER_FILE = ".highest-number"
 _NUMBER = re.compile(rb"[0-9]{1,9}\s*")
 _Record = TypeVar("_Record", bound=Struct)
 _NAME = re.compile(r"(?P<prefix>_draft-|_held-)?(?P<id>feature-(?P<number>[0-9]{4,9})-[a-z0-9-]{1,60})")
+
+
+PostLint = Callable[[str, tuple[Path, ...]], tuple[str, ...]]
+"""What a network would refuse of a caption and its picture files, most important first."""
+
+
+def _no_rules(caption: str, slide_files: tuple[Path, ...]) -> tuple[str, ...]:
+    del caption, slide_files
+    return ()
 
 
 class Place(enum.Enum):
@@ -113,10 +125,11 @@ class Examined:
 class Stock:
     """The features of one workspace, kept in `folder` (content/sns)."""
 
-    def __init__(self, folder: Path, index: Index) -> None:
-        """Use `folder`, made on first writing, and an index to remember by."""
+    def __init__(self, folder: Path, index: Index, lint: PostLint = _no_rules) -> None:
+        """Use `folder`, made on first writing, an index to remember by, and the rules a post must meet."""
         self._folder = folder
         self._index = index
+        self._lint = lint
 
     @property
     def folder(self) -> Path:
@@ -176,13 +189,16 @@ class Stock:
         except LamplighterError as error:
             return Examined(item=item, feature=None, trouble=str(error))
         trouble = next((f"{item.id}: {found}" for found in _find_slide_troubles(item, feature)), "")
+        if not trouble and item.place is not Place.POSTED:
+            broken = self._lint(feature.caption, tuple(item.folder / slide.file for slide in feature.slides))
+            trouble = f"{item.id}: {broken[0]}" if broken else ""
         if not trouble and item.place is not Place.POSTED and item.id in posted:
             trouble = f"{item.id}: it is among the posted ones already"
         return Examined(item=item, feature=feature, trouble=trouble)
 
     def interrupted(self) -> tuple[StockItem, ...]:
         """Return the drafts that neither failed nor became ready; with the lock held, their makers are dead."""
-        return tuple(item for item in self.items(Place.DRAFT) if not (item.folder / FAILURE_FILE).exists())
+        return tuple(item for item in self.items(Place.DRAFT) if not os.path.lexists(item.folder / FAILURE_FILE))
 
     def take_over(self) -> tuple[str, ...]:
         """Index what a person put in, took out or renamed by hand; return a line for each folder that can't be read."""
@@ -270,14 +286,16 @@ class Stock:
 
     def sweep(self) -> None:
         """Remove what a killed writer of this folder left; to be called with the job's lock held."""
-        for leftover in self._folder.glob(f"{TEMPORARY_PREFIX}*"):
-            with contextlib.suppress(OSError):  # a folder, or not ours: it is in nobody's way
-                leftover.unlink()
+        for entry in list_folder(self._folder):
+            if entry.name.startswith(TEMPORARY_PREFIX):
+                with contextlib.suppress(OSError):  # a folder, or not ours: it is in nobody's way
+                    Path(entry).unlink()
 
     def clean(self, *, now: datetime, keep: timedelta) -> tuple[StockItem, ...]:
         """Delete drafts that were last touched more than `keep` ago and return them."""
-        for leftover in self._folder.glob(f"{_REMOVED}*"):
-            shutil.rmtree(leftover, ignore_errors=True)
+        for entry in list_folder(self._folder):
+            if entry.name.startswith(_REMOVED):
+                shutil.rmtree(entry, ignore_errors=True)
         old = [item for item in self.items(Place.DRAFT) if _touched(item.folder) < (now - keep).timestamp()]
         for item in old:
             _remove(item.folder)
@@ -298,15 +316,9 @@ class Stock:
 
     def _walk(self) -> Iterator[StockItem]:
         for folder in (self._folder, self._folder / "posted"):
-            try:
-                names = sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink())
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                raise DiskError(str(folder), error.strerror or str(error)) from error
-            for name in names:
-                item = _parse_name(folder, name, posted=folder.name == "posted")
-                if item is not None:
+            for entry in list_folder(folder):
+                item = _parse_name(folder, entry.name, posted=folder.name == "posted")
+                if item is not None and entry.is_dir(follow_symlinks=False):
                     yield item
 
     def _move(self, item: StockItem, place: Place) -> StockItem:
@@ -322,6 +334,12 @@ class Stock:
 
     def _write_reason(self, folder: Path, reason: Reason) -> None:
         write_atomic(folder / REASON_FILE, msgspec.json.format(msgspec.json.encode(reason), indent=2) + b"\n")
+
+
+def is_feature_id(text: str) -> bool:
+    """Tell whether a text can be the id of a feature."""
+    match = _NAME.fullmatch(text)
+    return match is not None and match["prefix"] is None
 
 
 def _parse_name(parent: Path, name: str, *, posted: bool) -> StockItem | None:
@@ -396,4 +414,4 @@ def _remove(folder: Path) -> None:
         folder.rename(doomed)
         shutil.rmtree(doomed)
     except OSError as error:
-        raise DiskError(str(folder), error.strerror or str(error)) from error
+        raise disk_error(folder, error) from error

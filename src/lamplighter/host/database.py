@@ -20,6 +20,7 @@ Value = str | int | float | None
 PATIENCE = timedelta(seconds=10)
 _SWITCH_PATIENCE = timedelta(milliseconds=50)
 _PAUSE_SECONDS = 0.005
+_MOVE_AWAY = "move this file away; posts are found again in the folders"
 _MIGRATION_TABLE = "CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, number BIGINT NOT NULL)"
 
 
@@ -65,6 +66,14 @@ class Database:
         """Run one statement and return how many rows it changed."""
         with _sqlite_errors(self._file):
             return self._connection.execute(statement, _storable(values)).rowcount
+
+    @contextlib.contextmanager
+    def parsing(self) -> Iterator[None]:
+        """Raise DiskError when what is made of rows in this block shows that nobody here wrote them."""
+        try:
+            yield
+        except (ValueError, TypeError, LookupError, OverflowError, OSError) as error:
+            raise DiskError(self.name, f"a row is damaged: {error}", _MOVE_AWAY) from error
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -239,8 +248,8 @@ def _remedy(error: sqlite3.Error) -> str:
         "SQLITE_FULL": "free some space and run it again",
         "SQLITE_READONLY": "make the state folder writable for this user",
         "SQLITE_CANTOPEN": "make the state folder writable for this user",
-        "SQLITE_NOTADB": "move this file away; posts are found again in the folders",
-        "SQLITE_CORRUPT": "move this file away; posts are found again in the folders",
+        "SQLITE_NOTADB": _MOVE_AWAY,
+        "SQLITE_CORRUPT": _MOVE_AWAY,
         "SQLITE_BUSY": "another program keeps it open for writing; run it again later",
     }
     return next((text for key, text in remedies.items() if name.startswith(key)), "")

@@ -24,6 +24,7 @@ from lamplighter.host.network import (
     subject_of,
 )
 
+_BODILESS = frozenset({204, 304})  # whatever their headers say of a body (RFC 9110 §15.3.5, §15.4.5)
 _PIECE_BYTES = 65_536
 _GZIP = zlib.MAX_WBITS | 16
 
@@ -75,7 +76,8 @@ class Exchange:
             ) as response,
         ):
             headers = tuple((_text(name).lower(), _text(value)) for name, value in response.headers)
-            body = _read_body(response.iter_stream(), headers, hop, timer)
+            bodiless = response.status in _BODILESS
+            body = b"" if bodiless else _read_body(response.iter_stream(), headers, hop, timer)
             return Answer(status=response.status, headers=headers, body=body, listed=connector.listed)
 
 

@@ -91,12 +91,22 @@ def read_capped(file: Path, *, limit: int, what: str = "file") -> bytes:
             raise InputError(str(file), f"there is no such {what}") from None
         if error.errno == errno.ENXIO:
             raise InputError(str(file), f"this {what} is not a regular file") from None
-        raise _disk_error(file, error) from error
+        raise disk_error(file, error) from error
     except ValueError as error:
         raise InputError(repr(str(file)), f"no {what} can have such a name: {error}") from None
     if len(content) > limit:
         raise InputError(str(file), f"this {what} is larger than {limit:,} bytes")
     return content
+
+
+def list_folder(folder: Path) -> tuple[os.DirEntry[str], ...]:
+    """Return what is in a folder by the order of the names, nothing when it is missing; raises DiskError."""
+    with _disk_errors(folder):
+        try:
+            with os.scandir(folder) as entries:
+                return tuple(sorted(entries, key=lambda entry: entry.name))
+        except FileNotFoundError:
+            return ()
 
 
 def make_folder(folder: Path, *, mode: int = 0o755) -> None:
@@ -193,9 +203,9 @@ def _disk_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _disk_error(path, error) from error
+        raise disk_error(path, error) from error
 
 
-def _disk_error(path: Path, error: OSError) -> DiskError:
+def disk_error(path: Path, error: OSError) -> DiskError:
     """Return the line for what the operating system said about `path`."""
     return DiskError(str(path), error.strerror or str(error), _REMEDIES.get(error.errno or 0, ""))

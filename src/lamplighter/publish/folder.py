@@ -13,14 +13,23 @@ from string import Template
 
 import msgspec
 
-from lamplighter.errors import DiskError, InputError, NeedsHuman
+from lamplighter.errors import InputError, NeedsHuman
 from lamplighter.featurepost.feature import CAPTION_FILE, MANIFEST_FILE, Feature, parse_manifest, render_manifest
 from lamplighter.host.clock import Clock
-from lamplighter.host.files import TEMPORARY_PREFIX, make_folder, move_folder, read_capped, sync_folder, write_atomic
-from lamplighter.publish.publisher import SLIDE_BYTES_LIMIT, Post, Recalled, Receipt
+from lamplighter.host.files import (
+    TEMPORARY_PREFIX,
+    disk_error,
+    list_folder,
+    make_folder,
+    move_folder,
+    read_capped,
+    sync_folder,
+    write_atomic,
+)
+from lamplighter.publish.publisher import SLIDE_BYTES_LIMIT, SLOT_PATTERN, Post, Recalled, Receipt
 
 PREVIEW_FILE = "preview.html"
-_POST_NAME = re.compile(r"(?P<slot>[0-9]{4}-[0-9]{2}-[0-9]{2}(?:-[0-9]{4})?(?:-extra[0-9]+)?)-(?P<feature>feature-.+)")
+_POST_NAME = re.compile(rf"(?P<slot>{SLOT_PATTERN})-(?P<feature>feature-.+)")
 _MANIFEST_LIMIT = 4_000_000
 _PAGE_FILE = Path(__file__).with_name("preview.html")
 
@@ -55,20 +64,14 @@ class FolderPublisher:
         except (InputError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
         except OSError as error:
-            raise DiskError(str(target), error.strerror or str(error)) from error
+            raise disk_error(target, error) from error
         return self._receipt(target, datetime.fromtimestamp(made, tz=UTC)) if whole else None
 
     def recall(self, *, besides: frozenset[str]) -> tuple[Recalled, ...]:
         """Return every post that is whole in the outbox, besides those of known features."""
-        try:
-            names = sorted(path.name for path in self._outbox_dir.iterdir())
-        except FileNotFoundError:
-            return ()
-        except OSError as error:
-            raise DiskError(str(self._outbox_dir), error.strerror or str(error)) from error
         found = []
-        for name in names:
-            match = _POST_NAME.fullmatch(name)  # what a killed run was still writing has another name
+        for entry in list_folder(self._outbox_dir):
+            match = _POST_NAME.fullmatch(entry.name)  # what a killed run was still writing has another name
             if match is None or match["feature"] in besides:
                 continue
             receipt = self.find(match["slot"], match["feature"])
@@ -82,8 +85,9 @@ class FolderPublisher:
         if os.path.lexists(target):
             raise NeedsHuman(str(target), "it is in the way and is not this post", "move it away and post again")
         draft_dir = self._outbox_dir / f"{TEMPORARY_PREFIX}{target.name}"
-        for leftover in self._outbox_dir.glob(f"{TEMPORARY_PREFIX}*"):  # of a run that was killed, in any slot
-            shutil.rmtree(leftover, ignore_errors=True)
+        for entry in list_folder(self._outbox_dir):
+            if entry.name.startswith(TEMPORARY_PREFIX):  # of a run that was killed, in any slot
+                shutil.rmtree(entry, ignore_errors=True)
         make_folder(draft_dir)
         try:
             for file in post.slide_files:

@@ -7,10 +7,13 @@ posting (written before the publisher is called) → published (its receipt is h
 from __future__ import annotations
 
 import enum
+import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from lamplighter.errors import Fenced
+from lamplighter.featurepost.feature import has_date_everywhere
 from lamplighter.host.clock import Clock
 from lamplighter.host.database import Database, Migration
 from lamplighter.publish.publisher import Receipt
@@ -100,7 +103,7 @@ class Journal:
             "SELECT * FROM post WHERE account = ? AND channel = ? ORDER BY claimed_at DESC, slot DESC LIMIT ?",
             (self._account, self._channel, limit),
         )
-        return tuple(_parse_row(dict(row)) for row in rows)
+        return self._parse(rows)
 
     def unfinished(self) -> tuple[Entry, ...]:
         """Return the entries that are not recorded yet, oldest first."""
@@ -108,7 +111,7 @@ class Journal:
             "SELECT * FROM post WHERE account = ? AND channel = ? AND state <> ? ORDER BY claimed_at",
             (self._account, self._channel, State.RECORDED.value),
         )
-        return tuple(_parse_row(dict(row)) for row in rows)
+        return self._parse(rows)
 
     def of_day(self, day: str) -> tuple[Entry, ...]:
         """Return the entries of a local day (YYYY-MM-DD), first slot first."""
@@ -116,7 +119,7 @@ class Journal:
             "SELECT * FROM post WHERE account = ? AND channel = ? AND substr(slot, 1, 10) = ? ORDER BY slot",
             (self._account, self._channel, day),
         )
-        return tuple(_parse_row(dict(row)) for row in rows)
+        return self._parse(rows)
 
     def find(self, feature_id: str) -> Entry | None:
         """Return the entry of a feature, None when it never was about to go out."""
@@ -124,7 +127,7 @@ class Journal:
             "SELECT * FROM post WHERE account = ? AND channel = ? AND feature = ?",
             (self._account, self._channel, feature_id),
         )
-        return _parse_row(dict(row)) if row else None
+        return self._parse([row])[0] if row else None
 
     def feature_ids(self) -> frozenset[str]:
         """Return the ids of all features that have an entry."""
@@ -141,6 +144,10 @@ class Journal:
         """Return whether a feature is known to be out."""
         entry = self.find(feature_id)
         return entry is not None and entry.receipt is not None
+
+    def _parse(self, rows: Iterable[sqlite3.Row]) -> tuple[Entry, ...]:
+        with self._database.parsing():
+            return tuple(_parse_row(dict(row)) for row in rows)
 
     def _advance(self, slot: str, changes: str, values: tuple[str | int | float, ...], generation: int) -> None:
         changed = self._database.change(
@@ -167,4 +174,7 @@ def _parse_row(row: dict[str, str | int | float | None]) -> Entry:
 
 
 def _instant(seconds: str | float | None) -> datetime:
-    return datetime.fromtimestamp(float(seconds or 0), tz=UTC)
+    instant = datetime.fromtimestamp(float(seconds or 0), tz=UTC)
+    if not has_date_everywhere(instant):
+        raise ValueError(f"{instant} has no date in some places")
+    return instant

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,18 +13,19 @@ import msgspec
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.engine.supervisor import Run
 from lamplighter.errors import DiskError, InputError, LamplighterError
-from lamplighter.featurepost.feature import Instant, Struct
-from lamplighter.featurepost.stock import Place, Stock, StockItem
+from lamplighter.featurepost.feature import Instant, Struct, has_date_everywhere
+from lamplighter.featurepost.stock import Place, Stock, StockItem, is_feature_id
 from lamplighter.host.clock import Clock
 from lamplighter.host.files import append_line, read_capped
 from lamplighter.publish.journal import Entry, Journal
-from lamplighter.publish.publisher import Post, Publisher, Recalled, Receipt, lint_post
+from lamplighter.publish.publisher import SLOT_PATTERN, Post, Publisher, Recalled, Receipt, lint_post
 from lamplighter.publish.settings import PostSettings
 from lamplighter.schedule.cadence import slot_today
 
 JOB = "post"
 _LIST_REMEDY = "lamplighter stock list shows what is ready"
 _RECORD_LIMIT = 100_000_000
+_SLOT = re.compile(SLOT_PATTERN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,7 +279,7 @@ def read_record(record_file: Path, channel: str) -> tuple[Recalled, ...]:
 
 
 def _read_lines(record_file: Path) -> tuple[bytes, ...]:
-    if not record_file.exists():
+    if not os.path.lexists(record_file):
         return ()
     return tuple(read_capped(record_file, limit=_RECORD_LIMIT, what="record").split(b"\n"))
 
@@ -284,7 +287,7 @@ def _read_lines(record_file: Path) -> tuple[bytes, ...]:
 def _parse_line(line: bytes) -> _RecordLine | None:
     try:
         known = msgspec.json.decode(line, type=_RecordLine)
-        known.published_at.timestamp()
-    except (msgspec.MsgspecError, UnicodeDecodeError, OverflowError, ValueError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError):
         return None
-    return known
+    ours = _SLOT.fullmatch(known.slot) and is_feature_id(known.feature) and has_date_everywhere(known.published_at)
+    return known if ours else None

@@ -14,6 +14,7 @@ CAPTION_LIMIT = 2_200  # UTF-16 units, and the two below: reference/instagram.md
 HASHTAG_LIMIT = 30
 SLIDE_LIMITS = (1, 10)
 SLIDE_BYTES_LIMIT = 8_000_000
+SLOT_PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:-[0-9]{4})?(?:-extra[0-9]+)?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

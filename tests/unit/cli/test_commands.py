@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import shutil
@@ -15,6 +16,7 @@ import pytest
 from tests.simulators.clock import VirtualClock
 from tests.simulators.desk import Desk
 
+from lamplighter.cli.console import Console
 from lamplighter.cli.main import main
 from lamplighter.featurepost.stock import Failure, Reason
 
@@ -436,21 +438,33 @@ def test_broken_settings_are_one_line_for_every_command(desk: Desk, call: Call) 
         assert "did you mean generate?" in told.err + told.out
 
 
-def test_a_bug_is_one_line_too_and_debug_shows_where(desk: Desk, call: Call) -> None:
+def blunder(arguments: argparse.Namespace, console: Console) -> int:
+    """Do what no command may."""
+    del arguments, console
+    raise ValueError("one\nand two")
+
+
+def test_a_bug_is_one_line_too_and_debug_shows_where(capsys: pytest.CaptureFixture[str]) -> None:
     """Exit 1; a program gets its JSON value."""
+    assert main(["status"], handler=blunder) == 1
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", "lamplighter: a bug: ValueError: one and two; --debug shows where\n")
+    assert main(["status", "--json"], handler=blunder) == 1
+    assert json.loads(capsys.readouterr().out) == {"error": "a bug: ValueError: one\nand two", "exit_code": 1}
+    assert main(["status", "--debug"], handler=blunder) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_row_that_nobody_here_wrote_is_a_damaged_database(desk: Desk, call: Call) -> None:
+    """Exit 74, in one line, for a look as for a run."""
     call("post")
     database = sqlite3.connect(desk.folder / "state" / "lamplighter.db")
     database.execute("UPDATE run SET outcome = 'of another version'")
     database.commit()
     database.close()
     told = call("runs", "list")
-    assert (told.code, told.out) == (1, "")
-    assert re.fullmatch(r"lamplighter: a bug: ValueError: [^\n]+; --debug shows where\n", told.err)
-    assert call("runs", "list", "--json").value == {
-        "error": "a bug: ValueError: 'of another version' is not a valid Outcome",
-        "exit_code": 1,
-    }
-    assert "Traceback" in call("runs", "list", "--debug").err
+    assert (told.code, told.out) == (74, "")
+    assert re.fullmatch(r"lamplighter: [^\n]+lamplighter\.db: a row is damaged: [^\n]+; move [^\n]+\n", told.err)
 
 
 def test_debug_shows_where_an_expected_error_came_from(call: Call) -> None:

@@ -16,6 +16,7 @@ EXPECTED = {
     "demo", "init", "generate", "post", "status", "posted",
     "stock list", "stock show", "stock hold", "stock release", "stock approve", "stock drop", "stock clean",
     "brands list", "brands skip", "brands unskip", "runs list", "runs show", "runs log",
+    "template list", "template new", "template check", "template preview",
 }  # fmt: skip
 
 

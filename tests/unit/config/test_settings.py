@@ -104,6 +104,7 @@ def test_an_empty_time_means_any_time_of_the_day() -> None:
         ("[generate.deep]\na = 1", "generate.deep (line 1) is not a setting; known are target, max_per_run"),
         ('"a`b" = 1', "a`b (line 1) is not a setting; known are zone, account"),
         (f"{'k' * 5000} = 1", "kkk"),
+        ('"" = 1', "'' is not a setting; known are zone, account"),
     ],
 )
 def test_an_unknown_key_is_named_with_its_line_and_the_nearest_right_one(text: str, line: str) -> None:
@@ -172,6 +173,8 @@ def test_a_value_of_another_kind_is_named_with_its_line(text: str, line: str) ->
         ("[post]\nat = 'evening'", "post.at"),
         ("[network]\nallowed_hosts = ['localhost']", "network.allowed_hosts"),
         ("[network]\nallowed_hosts = ['http://a:1']", "network.allowed_hosts"),
+        ("[network]\nallowed_hosts = ['a:0']", "network.allowed_hosts"),
+        ("[network]\nallowed_hosts = ['a:65536']", "network.allowed_hosts"),
         ("[network]\ncontact = 'a b'", "network.contact"),
     ],
 )
@@ -249,7 +252,7 @@ def test_a_missing_file_a_folder_and_a_huge_one_are_no_input(tmp_path: Path) -> 
 
 def test_a_file_of_the_largest_size_is_read(tmp_path: Path) -> None:
     """The limit itself is still allowed."""
-    (tmp_path / SETTINGS_FILE).write_bytes(b"#" * 1_000_000)
+    (tmp_path / SETTINGS_FILE).write_bytes(b"#" * 64_000)
     assert read_settings(tmp_path).account == "main"
 
 

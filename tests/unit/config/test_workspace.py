@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -223,10 +223,31 @@ def test_the_nearest_parent_is_the_workspace(tmp_path: Path) -> None:
 
 
 def test_without_a_workspace_the_way_to_one_is_said(tmp_path: Path) -> None:
-    """A folder of that name is none."""
-    (tmp_path / "lamplighter.toml").mkdir()
+    """There is none here, and none above."""
     with pytest.raises(InputError, match="lamplighter init makes a workspace"):
         find_workspace(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "make", [Path.mkdir, os.mkfifo, lambda file: file.symlink_to("gone"), lambda file: file.symlink_to(file)]
+)
+def test_what_only_has_the_name_of_the_settings_is_never_passed_over(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    """A folder, a pipe, a broken link: to go on upwards would be to take another workspace."""
+    (tmp_path / "lamplighter.toml").touch()
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    make(inner / "lamplighter.toml")
+    with pytest.raises(InputError, match=r"inner/lamplighter\.toml: it is in the way: this is not a file"):
+        find_workspace(inner)
+
+
+def test_a_name_that_is_too_long_is_said_with_the_way_out(tmp_path: Path) -> None:
+    """And nothing is made."""
+    with pytest.raises(DiskError, match="choose a shorter name"):
+        make_workspace(tmp_path / ("x" * 300), ())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_name_that_no_folder_can_have_is_no_bug(tmp_path: Path) -> None:

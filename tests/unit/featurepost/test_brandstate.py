@@ -9,6 +9,7 @@ import pytest
 from tests.simulators.clock import START
 from tests.simulators.desk import Desk
 
+from lamplighter.errors import DiskError
 from lamplighter.featurepost.brandstate import LONGEST_SKIP, BrandState, BrandStates
 
 DAY = timedelta(days=1)
@@ -125,3 +126,12 @@ def test_brands_and_accounts_are_apart(tmp_path: Path) -> None:
     desk.states.skip("x", until=START + DAY, reason="holiday")
     assert desk.states.read("y", now=START) == BrandState()
     assert other.read("x", now=START) == BrandState()
+
+
+@pytest.mark.parametrize("until", [1e300, "abc"])
+def test_a_damaged_row_is_the_databases_trouble(desk: Desk, until: float | str) -> None:
+    """Told in one line that names the file."""
+    desk.states.skip("x", until=START + DAY, reason="holiday")
+    desk.database.change("UPDATE brand SET skip_until = ?", (until,))
+    with pytest.raises(DiskError, match="a row is damaged"):
+        desk.states.read("x", now=START)

@@ -135,6 +135,11 @@ def test_plain_slugs_are_taken(slug: str) -> None:
         ({"name": "x" * 61}, "name must have 1 to 60 letters"),
         ({"name": "a\nb"}, "name must have 1 to 60 letters in one line"),
         ({"name": "\x1b[31mred"}, "name must have"),
+        ({"name": "\u200b"}, "all of them to be seen"),
+        ({"name": "\u202eabc"}, "all of them to be seen"),
+        ({"name": "\ufeffabc"}, "all of them to be seen"),
+        ({"name": "abc \uffff"}, "all of them to be seen"),
+        ({"name": "abc \ue000"}, "all of them to be seen"),
         ({"shop": ""}, "shop must be"),
         ({"shop": "shop.example"}, "shop must be https://… or file:FOLDER"),
         ({"shop": "ftp://shop.example"}, "shop must be"),
@@ -154,6 +159,7 @@ def test_plain_slugs_are_taken(slug: str) -> None:
         ({"handle": "@a b"}, "handle must be like @name"),
         ({"handle": "@a\n"}, "handle must be like @name"),
         ({"url": "kiln.example"}, "url must begin with https://"),
+        ({"url": f"https://kiln.example/{'x' * 300}"}, "url must have at most 300 letters"),
         ({"url": "http://kiln.example"}, "url must begin with https://"),
         ({"url": "http://127.0.0.1:80"}, "url must begin with https://"),
         ({"url": "javascript:alert(1)"}, "url must begin with https://"),
@@ -294,3 +300,23 @@ def test_the_file_is_named_and_never_written(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         read_catalog(file)
     assert str(caught.value).startswith(str(file))
+
+
+@pytest.mark.parametrize("name", ["🫖", "👨\u200d👩\u200d👧 & Co", "كيلن", "می\u200cروم", "1"])
+def test_a_name_may_have_any_letter_one_can_see(name: str) -> None:
+    """With the joiners that emoji and Persian need."""
+    assert parse({**GOOD, "name": name})[0].name == name
+
+
+def test_a_field_that_is_there_twice_is_refused() -> None:
+    """JSON would take the last one in silence."""
+    twice = json.dumps(GOOD).replace('"name": "Kiln & Lane"', '"name": "One", "name": "Two"')
+    assert refuse(f'{{"brands": [{twice}]}}') == "brand 'kiln-lane': `name` is there twice; keep one of the two"
+    assert refuse(f'{{"brands": [], "brands": [{json.dumps(GOOD)}]}}') == "`brands` is there twice; keep one of the two"
+
+
+def test_a_very_long_unknown_field_is_shown_in_part() -> None:
+    """The way out must still be in the line."""
+    line = refuse({"k" * 5000: "x"})
+    assert len(line) < 200
+    assert line.endswith("correct it and run again")

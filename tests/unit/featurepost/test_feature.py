@@ -80,3 +80,8 @@ def test_every_field_is_written_also_when_it_is_the_default() -> None:
     """A later version with another default reads the same feature."""
     assert json.loads(render_manifest(WHOLE)).keys() == set(Feature.__struct_fields__)
     assert isinstance(parse_manifest(change()).made_at, datetime)
+
+
+def test_a_manifest_that_a_person_mended_with_a_byte_order_mark_is_read() -> None:
+    """Some editors put one first."""
+    assert parse_manifest(b"\xef\xbb\xbf" + render_manifest(WHOLE)) == WHOLE

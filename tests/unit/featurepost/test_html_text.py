@@ -151,3 +151,14 @@ def test_any_html_gives_clean_text(html: str) -> None:
     """Whatever the markup, the result is clean and no error escapes."""
     page = extract_text(html)
     assert clean_text(page.visible) == page.visible
+
+
+@pytest.mark.parametrize("text", ["Phở bò", "ถ้ำ", "שָׁלוֹם", "1\ufe0f\u20e3", "e\u0301\u0302\u0303"])
+def test_the_marks_of_a_language_stay(text: str) -> None:
+    """However many of them a letter has in earnest."""
+    assert clean_text(text) == unicodedata.normalize("NFC", text)
+
+
+def test_a_heap_of_marks_on_one_letter_is_cut_down() -> None:
+    """It would reach across the slide, and no cut between letters would ever fit."""
+    assert len(clean_text(f"M{chr(0x0317) * 200}ug")) == 3 + 4

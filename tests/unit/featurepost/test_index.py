@@ -9,6 +9,7 @@ import pytest
 from tests.simulators.clock import START
 from tests.simulators.desk import Desk, make_feature
 
+from lamplighter.errors import DiskError
 from lamplighter.featurepost.index import Index
 from lamplighter.featurepost.stock import Place, Reason, StockItem
 
@@ -99,3 +100,19 @@ def test_a_lost_database_is_told_again_by_the_folders(desk: Desk) -> None:
     assert (again.index.last_featured(), again.index.last_used("wrenfold"), again.index.last_used("kirino")) == before
     assert again.index.known_ids() == {"feature-0003-kirino", "feature-0002-kirino", "feature-0001-wrenfold"}
     assert len(again.index.latest_captions(9)) == 3
+
+
+@pytest.mark.parametrize("products", ["junk", "null", "[[1]]", "3"])
+def test_a_damaged_row_is_the_databases_trouble(desk: Desk, products: str) -> None:
+    """Told in one line that names the file."""
+    desk.index.remember(make_feature(item(1)))
+    desk.database.change("UPDATE feature SET products = ?", (products,))
+    with pytest.raises(DiskError, match="a row is damaged"):
+        desk.index.last_used("wrenfold")
+
+
+def test_a_damaged_count_never_gives_a_number_twice(desk: Desk) -> None:
+    """The folders' floor still holds."""
+    desk.index.claim_number(floor=0)
+    desk.database.change("UPDATE feature_number SET highest = 'abc'")
+    assert desk.index.claim_number(floor=7) == 8

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, timedelta
 from pathlib import Path
 
 import msgspec
 import pytest
-from tests.simulators.clock import START
+from tests.simulators.clock import START, VirtualClock
 from tests.simulators.desk import Desk, make_brand
 from tests.simulators.workshop import Bench, ListedShop, draw, make_photo, make_product
 
@@ -16,12 +17,13 @@ from lamplighter.errors import DiskError, Fenced, LamplighterError, UpstreamErro
 from lamplighter.featurepost.catalog import Brand
 from lamplighter.featurepost.feature import Role, parse_manifest
 from lamplighter.featurepost.generate import NotMade
-from lamplighter.featurepost.photo import BadPhoto
-from lamplighter.featurepost.product import ShopProduct
+from lamplighter.featurepost.photo import BadPhoto, Photo
+from lamplighter.featurepost.product import ShopImage, ShopProduct
 from lamplighter.featurepost.shop import EmptyShop, RateLimited, ShopFailing
 from lamplighter.featurepost.slides.carousel import Made, Trouble
 from lamplighter.featurepost.slides.order import CarouselOrder, Refused
 from lamplighter.featurepost.stock import Fault, Place
+from lamplighter.host.network import TimedOut
 
 NAME = "feature-0001-wrenfold"
 DAY = timedelta(days=1)
@@ -571,3 +573,66 @@ def test_the_drawing_process_gets_the_photos_and_the_brand(desk: Desk) -> None:
         "1-1.jpeg",
         None,
     ]
+
+
+def blame_photo(request: CarouselOrder, number: int) -> Refused:
+    """Answer as the drawing process does about a damaged photo."""
+    photo = request.slides[number - 1].photo
+    assert photo is not None
+    return Refused(subject=f"slide {number}", cause=f"photo {Path(photo).name}: it is damaged: cut", remedy="")
+
+
+def test_a_photo_whose_damage_only_drawing_finds_is_left_out(desk: Desk) -> None:
+    """Else one damaged picture would stop its brand in every run."""
+    bench = Bench(desk, ListedShop(*many(3)))
+    bench.runner.answer = lambda order: blame_photo(order, 2) if len(bench.runner.requests) == 1 else draw(order)
+    feature = bench.make()
+    assert [slide.photo for slide in feature.slides if slide.product_id] == ["1-2", "2-1", "3-1"]
+    assert any("1-1 is left out: slide 2: photo 1-1.jpeg: it is damaged" in line for line in desk.said)
+    (item,) = desk.stock.ready()
+    qa = json.loads((item.folder / "qa.json").read_text())
+    assert [check["name"] for check in qa["checks"]] == ["text", "slides fit", "post rules"]
+
+
+def test_a_product_without_a_sound_photo_gives_way_to_the_next(desk: Desk) -> None:
+    """Its words go with it."""
+    bench = Bench(desk, ListedShop(make_product(1), *(make_product(number, images=2) for number in (2, 3, 4))))
+    bench.runner.answer = lambda order: blame_photo(order, 2) if len(bench.runner.requests) == 1 else draw(order)
+    assert [product.id for product in bench.make().products] == [2, 3, 4]
+
+
+def test_photos_that_are_all_damaged_end_the_attempt(desk: Desk) -> None:
+    """After a few drawings, not after all the shop has."""
+    bench = Bench(desk, ListedShop(*many(9)))
+    bench.runner.answer = lambda order: blame_photo(order, 2)
+    error = refuse(bench)
+    assert (error.step, len(bench.runner.requests)) == ("slides", 5)
+    assert "it is damaged" in str(error)
+
+
+class SlowShop(ListedShop):
+    """Takes two minutes for each photo, and brings none."""
+
+    clock: VirtualClock
+
+    def fetch_photo(self, image: ShopImage) -> Photo:
+        """Let time pass."""
+        self.clock.advance(timedelta(minutes=2))
+        return super().fetch_photo(image)
+
+
+def test_a_brand_whose_photos_do_not_come_is_given_up_in_a_bounded_time(desk: Desk) -> None:
+    """However many products and photos its shop lists."""
+    shop = SlowShop(*(make_product(number, images=6) for number in range(1, 101)))
+    shop.clock = desk.clock
+    shop.photos = {f"{number}-{image}": TimedOut("x") for number in range(1, 101) for image in range(1, 7)}
+    error = refuse(Bench(desk, shop))
+    assert desk.clock.monotonic() <= timedelta(minutes=7)
+    assert "99 not looked at: photos took over 300 s" in str(error)
+
+
+def test_what_came_in_time_is_enough(desk: Desk) -> None:
+    """One product with its photo makes a feature."""
+    shop = SlowShop(*(make_product(number, images=2) for number in range(1, 101)))
+    shop.clock = desk.clock
+    assert [product.id for product in Bench(desk, shop).make().products] == [1, 2]

@@ -356,3 +356,11 @@ def test_sizes_of_one_thing_do_not_crowd_one_feature() -> None:
     """The second size of a bottle waits until every other thing had its turn."""
     titles = {1: "Bottle | 24 OZ", 2: "bottle | 36 OZ", 3: "Bottle - Red", 4: "Mug", 5: "Vase (tall)"}
     assert order(titles) == [1, 4, 5, 2, 3]
+
+
+@pytest.mark.parametrize("number", [-1, 2**63, 10**300])
+def test_an_id_that_shopify_cannot_give_makes_the_product_unreadable(number: int) -> None:
+    """It would become a file name and a number in the database."""
+    found = parse(product(id=number), product(id=2))
+    assert [read.id for read in found.products] == [2]
+    assert found.unreadable[0].startswith("product 1: ")

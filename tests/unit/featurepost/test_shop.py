@@ -370,6 +370,42 @@ def test_a_photo_on_the_shops_own_host_is_a_call_to_the_shop() -> None:
     assert clock.waits == [timedelta(milliseconds=700), timedelta(seconds=1)]
 
 
+def test_the_cdn_under_the_shops_own_name_is_no_call_to_the_shop() -> None:
+    """A page of the shop itself loads dozens of pictures from there at once."""
+    clock = Steady()
+    shop = web_shop(ScriptedHttp(reply(), reply(jpeg())), clock=clock)
+    shop.fetch_products()
+    shop.fetch_photo(photo("https://shop.example/cdn/shop/files/a.jpg"))
+    shop.fetch_photo(photo("//shop.example/cdn/shop/files/b.jpg"))
+    assert clock.waits == []
+
+
+def test_a_persons_own_listed_shop_is_asked_without_pauses() -> None:
+    """Politeness is for shops of others; a test shop on the list is at nobody's cost."""
+    clock = Steady()
+    shop = web_shop(
+        ScriptedHttp(reply(), reply(jpeg())),
+        base="http://127.0.0.1:8000",
+        settings=replace(SETTINGS, allowed_hosts=LOOPBACK),
+        clock=clock,
+    )
+    shop.fetch_products()
+    shop.fetch_photo(photo("http://127.0.0.1:8000/a.jpg"))
+    shop.fetch_photo(photo("http://127.0.0.1:8000/b.jpg"))
+    assert clock.waits == []
+
+
+@pytest.mark.parametrize("listed", ["127.0.0.1:8000", "shop.example:8443", "www.shop.example:443"])
+def test_a_list_of_other_hosts_spares_a_public_shop_no_call(listed: str) -> None:
+    """Exactly the listed host and port is exempt: another port or a name like it is somebody else's."""
+    clock = Steady()
+    settings = replace(SETTINGS, allowed_hosts=frozenset({listed}))
+    shop = web_shop(ScriptedHttp(reply(), reply(jpeg())), settings=settings, clock=clock)
+    shop.fetch_products()
+    shop.fetch_photo(photo("https://shop.example/a.jpg"))
+    assert clock.waits == [timedelta(seconds=1)]
+
+
 @pytest.mark.parametrize(
     ("base", "answered"),
     [
@@ -641,3 +677,11 @@ def test_a_run_opens_each_shop_once_and_asks_for_its_list_once(tmp_path: Path) -
     assert len(http.requests) == 2
     shops.find(brand("https://other.example")).fetch_products()
     assert opened == ["https://shop.example", "https://other.example"]
+
+
+def test_a_list_that_the_disk_does_not_give_is_this_shops_trouble_alone(folder: Path) -> None:
+    """An error of the disk would end the run, and no other brand would have its turn."""
+    (folder / "products.json").unlink()
+    (folder / "products.json").symlink_to("products.json")
+    with pytest.raises(ShopRefused, match=r"products\.json: Too many levels .*; remove the link"):
+        FolderShop(folder, SETTINGS).fetch_products()

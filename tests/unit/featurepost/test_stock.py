@@ -18,7 +18,7 @@ from tests.simulators.clock import START
 from tests.simulators.desk import JPEG, Desk, allow, fill, make_feature
 
 from lamplighter.errors import DiskError, Fenced, InputError
-from lamplighter.featurepost.stock import Examined, Failure, Fault, Place, Reason, StockItem
+from lamplighter.featurepost.stock import Examined, Failure, Fault, Place, Reason, Stock, StockItem
 
 HOLD = Reason(kind="hold", text="not now", at=START)
 REVIEW = Reason(kind="review", text="waits", at=START)
@@ -670,3 +670,12 @@ def test_a_release_that_cannot_be_done_keeps_the_reason(desk: Desk) -> None:
 def test_ids_are_names_a_person_can_sort(desk: Desk) -> None:
     """Four digits and the brand."""
     assert re.fullmatch(r"feature-[0-9]{4}-wrenfold", desk.put().id)
+
+
+def test_what_the_network_would_refuse_is_no_stock(desk: Desk) -> None:
+    """Else a stock would look full of which nothing can ever be posted."""
+    item = desk.put()
+    strict = Stock(desk.sns, desk.index, lambda caption, files: (f"{len(caption)} letters, {len(files)} files",))
+    assert strict.trouble(item) == f"{item.id}: 19 letters, 2 files"
+    assert desk.stock.trouble(item) == ""
+    assert strict.trouble(desk.stock.move_to_posted(item)) == ""

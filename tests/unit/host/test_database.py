@@ -13,7 +13,7 @@ from typing import Protocol
 import pytest
 from tests.simulators.child import Child, snapshot
 
-from lamplighter.errors import DiskError
+from lamplighter.errors import DiskError, InputError
 from lamplighter.host.database import Database, Migration, open_database, open_database_to_read
 
 FIRST = Migration(concern="word", number=1, statements=("CREATE TABLE word (text TEXT NOT NULL)",))
@@ -439,3 +439,12 @@ def test_a_full_disk_is_told_in_one_line_and_rolls_back(database: Database, file
         database.change("INSERT INTO word (text) VALUES (?)", ("x" * 100_000,))
     assert str(caught.value) == f"{file}: database or disk is full; free some space and run it again"
     assert words(database) == []
+
+
+def test_what_cannot_be_made_of_a_row_is_a_damaged_row(tmp_path: Path) -> None:
+    """One line that names the file and the way out; our own errors stay what they are."""
+    with open_database(tmp_path / "x.db", ()) as database:
+        with pytest.raises(DiskError, match=r"x\.db: a row is damaged: .*; move this file away"), database.parsing():
+            int("abc")
+        with pytest.raises(InputError), database.parsing():
+            raise InputError("run 3")

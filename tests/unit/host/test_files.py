@@ -16,6 +16,7 @@ from lamplighter.host.files import (
     TEMPORARY_PREFIX,
     append_line,
     current_user,
+    list_folder,
     make_folder,
     move_folder,
     private_folder,
@@ -384,3 +385,13 @@ def test_the_owner_of_a_new_file_is_the_current_user(tmp_path: Path) -> None:
     assert read_owner(tmp_path) == current_user() == os.geteuid()
     with pytest.raises(DiskError):
         read_owner(tmp_path / "gone")
+
+
+def test_a_folder_is_listed_by_name_and_a_missing_one_is_empty(tmp_path: Path) -> None:
+    """What cannot be listed is told with the way out."""
+    for name in ("b", "a", "c"):
+        (tmp_path / name).touch()
+    assert [entry.name for entry in list_folder(tmp_path)] == ["a", "b", "c"]
+    assert list_folder(tmp_path / "gone") == ()
+    with pytest.raises(DiskError, match="Not a directory; see that its folder is there"):
+        list_folder(tmp_path / "a")

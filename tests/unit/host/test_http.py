@@ -685,6 +685,13 @@ def test_a_gzip_answer_is_decoded() -> None:
         assert fetch(server, max_bytes=1_000_000).body == text
 
 
+@pytest.mark.parametrize("status", [204, 304])
+def test_an_answer_without_a_body_has_no_broken_one(status: int) -> None:
+    """Whatever its headers say of a body."""
+    with Loopback({"/": answer(b"", "Content-Encoding: gzip", status=status)}) as server:
+        assert (fetch(server).status, fetch(server).body) == (status, b"")
+
+
 @pytest.mark.parametrize(
     ("body", "encoding"),
     [

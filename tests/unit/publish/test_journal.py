@@ -10,7 +10,7 @@ from tests.simulators.clock import START
 from tests.simulators.desk import Desk
 from tests.simulators.publisher import make_receipt
 
-from lamplighter.errors import Fenced
+from lamplighter.errors import DiskError, Fenced
 from lamplighter.publish.journal import Journal, State
 
 SLOT = "2026-05-04-1930"
@@ -130,3 +130,16 @@ def test_the_journal_outlives_the_process(desk: Desk) -> None:
     """It is on disk before the publisher is called."""
     desk.journal.claim(SLOT, "f1", generation=1, run=1)
     assert states(Desk.open(desk.folder).journal) == [(SLOT, "f1", "posting")]
+
+
+@pytest.mark.parametrize(
+    "change", ["state = 'bogus'", "claimed_at = 'abc'", "claimed_at = 1e300", "published_at = 253402300799"]
+)
+def test_a_damaged_row_is_the_databases_trouble(desk: Desk, change: str) -> None:
+    """Told in one line that names the file, wherever rows are read."""
+    journal = desk.journal
+    journal.claim(SLOT, "f1", generation=1, run=7)
+    desk.database.change(f"UPDATE post SET {change}")  # noqa: S608 - fixed text from above
+    for look in (journal.entries, journal.unfinished, lambda: journal.of_day(SLOT[:10]), lambda: journal.find("f1")):
+        with pytest.raises(DiskError, match="a row is damaged"):
+            look()

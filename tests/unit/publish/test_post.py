@@ -530,9 +530,21 @@ ELSEWHERE = b"""{"slot": "2026-05-04-1930", "feature": "f", "channel": "other", 
 "published_at": "2026-05-04T12:00:00Z"}""".replace(b"\n", b" ")
 
 
-@pytest.mark.parametrize("line", [b"", b"{", b"\xff\xfe", b"[]", b'{"slot": "x"}', ELSEWHERE])
+HERE = ELSEWHERE.replace(b"other", b"scripted").replace(b'"f"', f'"{FIRST}"'.encode())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"", b"{", b"\xff\xfe", b"[]", b'{"slot": "x"}', ELSEWHERE,
+        HERE.replace(FIRST.encode(), b"../../x"),
+        HERE.replace(b"2026-05-04-1930", b"../../x"),
+        HERE.replace(b"2026-05-04-1930", b""),
+        HERE.replace(b"2026-05-04T12:00:00Z", b"9999-12-31T23:59:59Z"),
+    ],
+)  # fmt: skip
 def test_lines_that_are_not_ours_are_left_alone(desk: Desk, publisher: ScriptedPublisher, line: bytes) -> None:
-    """A person's notes and other channels' posts fill no slot."""
+    """A person's notes, other channels' posts and what names no feature, slot or date of ours fill no slot."""
     desk.put()
     (desk.folder / "posted.jsonl").write_bytes(line + b"\n")
     assert work(desk, publisher).outputs == (FIRST,)

@@ -19,6 +19,12 @@ class RenderError(LamplighterError):
     failure: ClassVar[FailureClass] = FailureClass.UPSTREAM
 
 
+class TemplateBroken(RenderError):
+    """the template cannot make the slides."""
+
+    failure: ClassVar[FailureClass] = FailureClass.CONFIG
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlideSpec:
     """One slide to make: its part, its photo if there is one, its words."""

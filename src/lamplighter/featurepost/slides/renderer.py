@@ -8,12 +8,13 @@ import signal
 import sys
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 import typst
 
-from lamplighter.errors import DiskError, FailureClass
-from lamplighter.featurepost.slides.carousel import Carousel, Made, Picture, RenderError, SlideSpec
+from lamplighter.errors import DiskError, FailureClass, LamplighterError
+from lamplighter.featurepost.slides.carousel import Carousel, Made, Picture, RenderError, SlideSpec, TemplateBroken
 from lamplighter.featurepost.slides.glyphs import Coverage, read_coverage
 from lamplighter.featurepost.slides.order import (
     BrandLines,
@@ -36,6 +37,9 @@ _FONTS_DIR = _HERE_DIR / "fonts"
 _MOST_BYTES = 8_000_000
 # A template's package import must not reach the network, and Typst has no switch for it: a proxy that refuses.
 _DEAD_PROXY = "http://127.0.0.1:9"
+_KINDS: MappingProxyType[FailureClass, type[LamplighterError]] = MappingProxyType(
+    {FailureClass.DISK: DiskError, FailureClass.CONFIG: TemplateBroken}
+)
 
 
 class Renderer:
@@ -80,7 +84,8 @@ class Renderer:
     def render(self, carousel: Carousel, template: Template, target_dir: Path) -> Made:
         """Write slide-1.jpg, slide-2.jpg … into `target_dir`, all or none of them half.
 
-        Raises RenderError naming the slide or the template and the cause, ConfigError for colours, DiskError.
+        Raises RenderError naming the slide and the cause, TemplateBroken when it is the template's, ConfigError for
+        colours, DiskError.
         """
         with private_folder(target_dir if target_dir.is_dir() else None) as private_dir:
             order = self._order(carousel, template, private_dir)
@@ -136,7 +141,8 @@ class Renderer:
         """Return what the worker made; raises DiskError when it had no room, RenderError for all else."""
         subject = f"template {template.name}"
         if finished.ending is Ending.DEADLINE:
-            raise RenderError(subject, f"slides took longer than {self._deadline.total_seconds():g} s")
+            remedy = "look for an endless loop in it, or raise generate.slides_limit"
+            raise TemplateBroken(subject, f"slides took longer than {self._deadline.total_seconds():g} s", remedy)
         if finished.ending is Ending.SIGNALLED:
             raise RenderError(subject, f"the slide worker was ended by {_signal_name(-finished.code)}")
         if finished.code == FailureClass.DISK.value:
@@ -148,8 +154,7 @@ class Renderer:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise RenderError(subject, f"the slide worker's answer is unreadable: {error}") from None
         if isinstance(answer, Refused):
-            kind = DiskError if answer.failure is FailureClass.DISK else RenderError
-            raise kind(answer.subject, answer.cause, answer.remedy)
+            raise _KINDS.get(answer.failure, RenderError)(answer.subject, answer.cause, answer.remedy)
         names = [picture.file for picture in answer.pictures]
         if names != [f"slide-{number}.jpg" for number in range(1, expected + 1)]:
             raise RenderError(subject, f"the slide worker made {len(names)} pictures of {expected} slides")
@@ -160,7 +165,7 @@ def _slide_order(number: int, slide: SlideSpec, template: Template) -> SlideOrde
     """Return one slide as the worker wants it; raises RenderError when the template cannot show it."""
     layout = template.layout(slide.role)
     if layout is None:
-        raise RenderError(f"slide {number}", f"template {template.name} has no role {slide.role.value!r}")
+        raise TemplateBroken(f"slide {number}", f"template {template.name} has no role {slide.role.value!r}")
     if layout.require_photo and slide.photo_file is None:
         raise RenderError(f"slide {number}", f"template {template.name} shows no {slide.role.value} without a photo")
     return SlideOrder(

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
-from lamplighter.errors import ConfigError, InputError
+from lamplighter.errors import ConfigError, InputError, UsageError
 from lamplighter.featurepost.catalog import Theme
-from lamplighter.featurepost.feature import Role, Struct
-from lamplighter.featurepost.slides.palette import choose_palette
-from lamplighter.host.files import read_capped
+from lamplighter.featurepost.feature import Role
+from lamplighter.featurepost.slides.template_settings import SETTINGS_FILE, parse_template_settings
+from lamplighter.host.files import make_folder, move_folder, private_folder, read_capped, write_atomic
 
-CONTRACT = 1
-SETTINGS_FILE = "template.toml"
 SLIDES_FILE = "slides.typ"
 _BUILT_IN_DIR = Path(__file__).parent / "templates"
 _NAME = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
-_SIDES = range(16, 4097)
+_MOST_LETTERS_OF_A_NAME = 40
 _MOST_FILES = 200
 _MOST_BYTES_OF_A_FILE = 10_000_000
 _FORBIDDEN = (
-    (re.compile(r'"@[\w-]+/'), "takes a package from the network", "copy the package's files into the template"),
+    (re.compile(r'"@[\w-]+/'), "it takes a package from the network", "copy the package's files into the template"),
     (
         re.compile(r"\beval\b"),
-        "calls eval, which would run a shop's words as code",
+        "it calls eval, which would run a shop's words as code",
         "show words by fit, line-of-text or plain",
     ),
 )
@@ -82,30 +80,6 @@ class Template:
         return next((layout for layout in self.roles if layout.role is role), None)
 
 
-class _Texts(Struct, frozen=True, kw_only=True):
-    kicker: int | None = None
-    title: int | None = None
-    subtitle: int | None = None
-    name: int | None = None
-    price: int | None = None
-    note: int | None = None
-    body: int | None = None
-
-
-class _RoleSettings(Struct, frozen=True, kw_only=True):
-    photo: tuple[int, int] | None = None
-    require_photo: bool = False
-    text: _Texts = _Texts()
-
-
-class _Settings(Struct, frozen=True, kw_only=True):
-    contract: int
-    fonts: tuple[str, ...]
-    theme: Theme
-    roles: dict[Role, _RoleSettings]
-    size: tuple[int, int] = (1080, 1350)
-
-
 def find_template(name: str, templates_dir: Path | None = None) -> Template:
     """Return the workspace's template of that name, else the built-in one.
 
@@ -127,12 +101,49 @@ def list_templates(templates_dir: Path | None = None) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
+def copy_template(source: str, name: str, templates_dir: Path) -> Template:
+    """Copy a template, a built-in or the workspace's own, to `templates_dir`/`name`, all of it or nothing.
+
+    Raises UsageError for a name that cannot be one or is a built-in's, InputError for one that is there already,
+    ConfigError for a source that is none, DiskError.
+    """
+    subject = f"template {name[: _MOST_LETTERS_OF_A_NAME + 20]!r}"
+    if not _NAME.fullmatch(name) or len(name) > _MOST_LETTERS_OF_A_NAME:
+        rule = f"a name is 1 to {_MOST_LETTERS_OF_A_NAME} small letters, digits, single hyphens and underscores"
+        raise UsageError(subject, "this cannot be its name", rule)
+    if (_BUILT_IN_DIR / name).is_dir():
+        raise UsageError(
+            subject, "a copy of this name would take the built-in one's place for every brand", "choose another name"
+        )
+    target_dir = templates_dir / name
+    if os.path.lexists(target_dir):
+        raise InputError(str(target_dir), "it is there already and is not overwritten", "choose another name")
+    template = find_template(source, templates_dir)
+    files = [file for file in sorted(template.folder_dir.rglob("*")) if file.is_file()]
+    new = not templates_dir.exists()
+    make_folder(templates_dir)
+    try:
+        with private_folder(templates_dir) as private_dir:
+            copy_dir = private_dir / name
+            make_folder(copy_dir)
+            for file in files:
+                copy = copy_dir / file.relative_to(template.folder_dir)
+                make_folder(copy.parent)
+                write_atomic(copy, read_capped(file, limit=_MOST_BYTES_OF_A_FILE, what="template file"))
+            move_folder(copy_dir, target_dir)
+    except BaseException:
+        if new:
+            with contextlib.suppress(OSError):
+                templates_dir.rmdir()
+        raise
+    return find_template(name, templates_dir)
+
+
 def _read_template(name: str, folder_dir: Path) -> Template:
     subject = f"template {name}"
     _check_files(subject, folder_dir)
-    settings = _parse_settings(subject, (folder_dir / SETTINGS_FILE).read_bytes())
-    _check_settings(subject, settings)
-    choose_palette(Theme(), settings.theme, subject=subject)
+    content = read_capped(folder_dir / SETTINGS_FILE, limit=_MOST_BYTES_OF_A_FILE, what="template file")
+    settings = parse_template_settings(content, subject=subject)
     return Template(
         name=name,
         folder_dir=folder_dir,
@@ -147,39 +158,10 @@ def _read_template(name: str, folder_dir: Path) -> Template:
             entries=tuple(
                 TextLimit(role=role, field=field, letters=letters)
                 for role, found in settings.roles.items()
-                for field in _Texts.__struct_fields__
-                if (letters := _letters(found.text, field)) is not None
+                for field, letters in found.text.limits()
             )
         ),
     )
-
-
-def _letters(texts: _Texts, field: str) -> int | None:
-    found: int | None = getattr(texts, field)
-    return found
-
-
-def _parse_settings(subject: str, content: bytes) -> _Settings:
-    try:
-        return msgspec.toml.decode(content, type=_Settings)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(subject, f"{SETTINGS_FILE}: {error}", "correct it and run again") from None
-
-
-def _check_settings(subject: str, settings: _Settings) -> None:
-    """Raise ConfigError for the first setting that cannot work."""
-    boxes = [found.photo for found in settings.roles.values() if found.photo is not None]
-    sides = [side for box in (settings.size, *boxes) for side in box]
-    limits = [_letters(found.text, field) for found in settings.roles.values() for field in _Texts.__struct_fields__]
-    for problem, cause in (
-        (settings.contract != CONTRACT, f"contract is {settings.contract}, this version knows {CONTRACT}"),
-        (not settings.fonts, "fonts is empty"),
-        (not settings.roles, "there is no role"),
-        (any(side not in _SIDES for side in sides), f"a size is not {_SIDES.start} to {_SIDES.stop - 1} pixels"),
-        (any(letters is not None and letters < 1 for letters in limits), "a text limit is below 1"),
-    ):
-        if problem:
-            raise ConfigError(subject, f"{SETTINGS_FILE}: {cause}", "correct it and run again")
 
 
 def _check_files(subject: str, folder_dir: Path) -> None:
@@ -215,4 +197,4 @@ def _check_text(subject: str, name: Path, text: str) -> None:
         found = pattern.search(text)
         if found:
             line = text.count("\n", 0, found.start()) + 1
-            raise ConfigError(subject, f"{name} line {line} {cause}", remedy)
+            raise ConfigError(subject, f"{name}:{line}: {cause}", remedy)

@@ -10,10 +10,11 @@ import msgspec
 import typst
 
 from lamplighter.featurepost.feature import Language, Struct
-from lamplighter.featurepost.slides.carousel import RenderError, Trouble
+from lamplighter.featurepost.slides.carousel import RenderError, TemplateBroken, Trouble
 from lamplighter.featurepost.slides.glyphs import Coverage, read_coverage
 from lamplighter.featurepost.slides.palette import Palette
 from lamplighter.featurepost.slides.phrases import Field
+from lamplighter.featurepost.slides.template_folder import SLIDES_FILE
 
 EMOJI_FAMILY = "Twemoji Mozilla"
 _MAIN = """\
@@ -22,7 +23,12 @@ _MAIN = """\
 #carousel(json(bytes(sys.inputs.data)), template)
 """
 _TROUBLE = "<fit-trouble>"
-_PLACE = re.compile(r"(?:tpl|lib)/[\w./-]+:\d+")
+_REMEDY = "correct it and run again"
+# The template's own line comes first, also when it only called the helper that failed.
+_PLACES = (re.compile(r"tpl/([^\n]+?:\d+):\d+"), re.compile(r"(lib/[^\n]+?:\d+):\d+"))
+_ASSERTION = "assertion failed: "
+# What Typst says of a role's function that takes other than two values; only the call is named then, which is ours.
+_WRONG_CALL = ("unexpected argument", "missing argument")
 # PDF/A forbids the empty box for a missing letter, so Typst says so instead of drawing it (typst/typst#3004).
 _MISSING_LETTER = "could not be displayed"
 
@@ -89,7 +95,7 @@ class Typesetter:
         bundled_fonts_dir: Path,
         own_fonts_dir: Path | None,
     ) -> None:
-        """Copy the template and find the fonts; raises RenderError when one is missing."""
+        """Copy the template and find the fonts; raises TemplateBroken when one is missing."""
         self._subject = f"template {template}"
         self._root_dir = root_dir
         _copy_folder(template_dir, root_dir / "tpl")
@@ -116,7 +122,7 @@ class Typesetter:
         return read_coverage(Path(file) for file in self._font_files)
 
     def typeset(self, document: Document) -> Typeset:
-        """Return the document as PDF/A; raises RenderError with the template's file and line."""
+        """Return the document as PDF/A; raises TemplateBroken with the template's file and line."""
         data = msgspec.json.encode(document).decode("utf-8")
         try:
             pdf, warnings = self._compiler.compile_with_warnings(
@@ -133,11 +139,17 @@ class Typesetter:
             remarks=tuple(warning.message for warning in warnings),
         )
 
-    def _explain(self, error: typst.TypstError) -> RenderError:
-        place = _PLACE.search(error.diagnostic)
-        where = f"{place[0].removeprefix('tpl/')}: " if place else ""
+    def _explain(self, error: typst.TypstError) -> TemplateBroken:
+        """Return the error with the template's file and line where Typst knows them."""
+        message = error.message.removeprefix(_ASSERTION).replace(f"{self._root_dir}/tpl/", "")
+        found = [match[1] for pattern in _PLACES if (match := pattern.search(error.diagnostic))]
+        place = found[0] if found else SLIDES_FILE
+        if place.startswith("lib/") and message.startswith(_WRONG_CALL):
+            place, message = SLIDES_FILE, f"the function of a role takes two values, (s, c): {message}"
+        elif place.startswith("lib/") and error.message.startswith(_ASSERTION):
+            place = SLIDES_FILE  # said by a check of ours before a slide was drawn
         remedy = "put a font that has them into fonts/" if _MISSING_LETTER in error.message else "; ".join(error.hints)
-        return RenderError(self._subject, f"{where}{error.message}", remedy)
+        return TemplateBroken(self._subject, f"{place}: {message}", remedy or _REMEDY)
 
 
 def _copy_folder(source_dir: Path, target_dir: Path) -> None:
@@ -156,7 +168,7 @@ def _choose_families(
     present = set(found.families())
     lacking = [family for family in wanted if family not in present]
     if lacking:
-        raise RenderError(
+        raise TemplateBroken(
             subject, f"there is no font {', '.join(lacking)}", f"put its file into fonts/; present: {_listing(present)}"
         )
     added = {

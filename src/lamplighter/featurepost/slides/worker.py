@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lamplighter.errors import DiskError, FailureClass, InputError
 from lamplighter.featurepost.slides.carousel import Made, RenderError
 from lamplighter.featurepost.slides.order import CarouselOrder, Refused, SlideOrder, parse_order, render_answer
-from lamplighter.featurepost.slides.photo_box import PhotoRefused, box_photo
-from lamplighter.featurepost.slides.raster import write_pictures
-from lamplighter.featurepost.slides.typesetter import Document, PageSlide, Typesetter
-from lamplighter.featurepost.slides.wording import Wording
+from lamplighter.featurepost.slides.photo_box import PhotoRefused, Pixels, order_by_photo, read_pixels
 from lamplighter.host.files import DISK_TROUBLES, temporary_trouble
 from lamplighter.host.process import die_with_parent
 
+if TYPE_CHECKING:
+    from lamplighter.featurepost.slides.raster import PagePhoto
+    from lamplighter.featurepost.slides.typesetter import Document, Typesetter
+    from lamplighter.featurepost.slides.wording import Wording
+
 _THREADS = 2
-_PHOTO_QUALITY = 92
-_FULL_CHROMA = 0
 _SPARE = timedelta(seconds=10)  # the parent ends a late worker itself; this is for when it cannot
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedPhoto:
-    """Where a slide's photo lies below the document's root (none: it has none), and a remark where one is missing."""
-
-    path: str | None
-    note: str = ""
 
 
 def main() -> int:
@@ -73,41 +64,71 @@ def _disk_errors() -> Iterator[None]:
 
 
 def _make(order: CarouselOrder, executor: Executor) -> Made:
+    # Photos take longest: what the other steps need is imported, and the words are set, while they are decoded.
+    pixels = _begin_photos(order.slides, executor)
+    from lamplighter.featurepost.slides.raster import PagePhoto, make_stand_in, write_pictures  # noqa: PLC0415
+    from lamplighter.featurepost.slides.wording import Wording  # noqa: PLC0415
+
+    boxes = map(_shown_box, order.slides)
+    photos = tuple(
+        PagePhoto(box=box, stand_in=make_stand_in(number, box), pixels=future) if box and future else None
+        for number, (box, future) in enumerate(zip(boxes, pixels, strict=True), start=1)
+    )
     root_dir = Path(order.scratch_dir)
-    (root_dir / "photos").mkdir()
-    placing = [
-        executor.submit(place_photo, number, slide, root_dir) for number, slide in enumerate(order.slides, start=1)
-    ]
     typesetter = _set_up(order, root_dir)
     wording = Wording(coverage=typesetter.read_coverage())
-    brand = wording.brand(order.brand)
-    words = [wording.words(number, slide.text) for number, slide in enumerate(order.slides, start=1)]
-    photos = [future.result() for future in placing]
-    document = Document(
-        size=order.size,
-        fonts=typesetter.fonts,
-        lang=order.language,
-        theme=order.palette,
-        brand=brand,
-        slides=tuple(
-            PageSlide(role=slide.role.value, photo=photo.path, words=found)
-            for slide, photo, found in zip(order.slides, photos, words, strict=True)
-        ),
-    )
-    typeset = typesetter.typeset(document)
+    typeset = typesetter.typeset(_compose_document(order, wording, typesetter.fonts, _place(photos, root_dir)))
     pictures = write_pictures(
         typeset.pdf,
         Path(order.output_dir),
         size=order.size,
-        expected=len(order.slides),
+        photos=photos,
         subject=f"template {order.template}",
         executor=executor,
     )
-    notes = (*(photo.note for photo in photos if photo.note), *typeset.remarks)
-    return Made(pictures=pictures, notes=notes, fit=(*wording.cut, *typeset.fit))
+    notes = tuple(
+        f"slide {number}: no photo, so it shows the brand's colours"
+        for number, slide in enumerate(order.slides, start=1)
+        if slide.photo_box and slide.photo is None
+    )
+    return Made(pictures=pictures, notes=(*notes, *typeset.remarks), fit=(*wording.cut, *typeset.fit))
+
+
+def _shown_box(slide: SlideOrder) -> tuple[int, int] | None:
+    return slide.photo_box if slide.photo is not None else None
+
+
+def _begin_photos(slides: tuple[SlideOrder, ...], executor: Executor) -> list[Future[Pixels] | None]:
+    """Let the photos be read meanwhile, in the order they will be drawn; None where a slide shows none."""
+    begun: list[Future[Pixels] | None] = [None] * len(slides)
+    for index in order_by_photo(tuple(map(_shown_box, slides))):
+        slide = slides[index]
+        if slide.photo is not None and slide.photo_box is not None:
+            begun[index] = executor.submit(_read_photo, index + 1, Path(slide.photo), slide.photo_box)
+    return begun
+
+
+def _read_photo(number: int, file: Path, box: tuple[int, int]) -> Pixels:
+    """Return the photo in its exact box; raises RenderError for a bad photo, DiskError."""
+    try:
+        return read_pixels(file, box)
+    except (PhotoRefused, InputError) as error:
+        raise RenderError(f"slide {number}", f"photo {file.name}: {error.cause}") from error
+
+
+def _place(photos: tuple[PagePhoto | None, ...], root_dir: Path) -> tuple[str | None, ...]:
+    """Write what stands in for the photos below the document's root, and return where, as the document says it."""
+    (root_dir / "photos").mkdir()
+    names = tuple(f"photos/{number}.jpg" if photo else None for number, photo in enumerate(photos, start=1))
+    for name, photo in zip(names, photos, strict=True):
+        if name and photo:
+            (root_dir / name).write_bytes(photo.stand_in)
+    return tuple(f"/{name}" if name else None for name in names)
 
 
 def _set_up(order: CarouselOrder, root_dir: Path) -> Typesetter:
+    from lamplighter.featurepost.slides.typesetter import Typesetter  # noqa: PLC0415
+
     return Typesetter(
         template=order.template,
         template_dir=Path(order.template_dir),
@@ -119,21 +140,23 @@ def _set_up(order: CarouselOrder, root_dir: Path) -> Typesetter:
     )
 
 
-def place_photo(number: int, slide: SlideOrder, root_dir: Path) -> PlacedPhoto:
-    """Write the slide's photo in its exact box below `root_dir`; raises RenderError for a bad photo, DiskError."""
-    if slide.photo_box is None:
-        return PlacedPhoto(path=None)
-    if slide.photo is None:
-        return PlacedPhoto(path=None, note=f"slide {number}: no photo, so it shows the brand's colours")
-    try:
-        image = box_photo(Path(slide.photo), slide.photo_box)
-    except (PhotoRefused, InputError) as error:
-        raise RenderError(f"slide {number}", f"photo {Path(slide.photo).name}: {error.cause}") from error
-    name = f"photos/{number}.jpg"
-    buffer = io.BytesIO()  # Pillow's own writing loses what the operating system says of a full disk
-    image.save(buffer, "JPEG", quality=_PHOTO_QUALITY, subsampling=_FULL_CHROMA)
-    (root_dir / name).write_bytes(buffer.getvalue())
-    return PlacedPhoto(path=f"/{name}")
+def _compose_document(
+    order: CarouselOrder, wording: Wording, fonts: tuple[str, ...], photos: tuple[str | None, ...]
+) -> Document:
+    """Return everything the template is told; raises RenderError for letters no font has."""
+    from lamplighter.featurepost.slides.typesetter import Document, PageSlide  # noqa: PLC0415
+
+    return Document(
+        size=order.size,
+        fonts=fonts,
+        lang=order.language,
+        theme=order.palette,
+        brand=wording.brand(order.brand),
+        slides=tuple(
+            PageSlide(role=slide.role.value, photo=photo, words=wording.words(number, slide.text))
+            for number, (slide, photo) in enumerate(zip(order.slides, photos, strict=True), start=1)
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from PIL import Image, ImageCms
 from tests.unit.featurepost.slides.studio import jpeg_bytes, paint, png_of_size, write_photo
 
 from lamplighter.errors import InputError
-from lamplighter.featurepost.slides.photo_box import MOST_BYTES, PhotoRefused, box_photo
+from lamplighter.featurepost.slides.photo_box import MOST_BYTES, PhotoRefused, box_photo, order_by_photo, read_pixels
 
 BOX = (108, 135)
 
@@ -226,3 +226,23 @@ def test_a_device_is_not_read_as_a_photo() -> None:
     """Only regular files are."""
     with pytest.raises(InputError, match="not a regular file"):
         box_photo(Path(os.devnull), BOX)
+
+
+def test_pixels_are_the_boxed_photo_blue_first(tmp_path: Path) -> None:
+    """As PDFium has them, three bytes a pixel, row by row."""
+    file = _saved(tmp_path / "red.png", Image.new("RGB", BOX, (200, 100, 50)))
+    pixels = read_pixels(file, BOX)
+    assert (pixels.size, pixels.content) == (BOX, bytes((50, 100, 200)) * (BOX[0] * BOX[1]))
+
+
+@pytest.mark.parametrize(
+    ("boxes", "order"),
+    [
+        ((), ()),
+        (((10, 10), (20, 20), (10, 20)), (1, 2, 0)),
+        (((10, 20), None, (20, 10), (30, 30)), (3, 0, 2, 1)),
+    ],
+)
+def test_the_largest_photo_comes_first(boxes: tuple[tuple[int, int] | None, ...], order: tuple[int, ...]) -> None:
+    """Then the next, equal ones as they stand, slides without a photo last."""
+    assert order_by_photo(boxes) == order

@@ -13,7 +13,7 @@ from PIL import Image, ImageCms
 from tests.unit.featurepost.slides.studio import paint
 
 from lamplighter.featurepost.slides.carousel import RenderError
-from lamplighter.featurepost.slides.raster import make_profile, write_picture, write_pictures
+from lamplighter.featurepost.slides.raster import make_profile, make_stand_in, write_picture, write_pictures
 
 
 def _pdf(*sizes: tuple[int, int]) -> bytes:
@@ -38,7 +38,7 @@ def test_each_page_becomes_one_baseline_jpeg(tmp_path: Path) -> None:
     """Exact size, RGB, full chroma, sRGB embedded, no EXIF; size and hash are told."""
     with ThreadPoolExecutor(2) as executor:
         pictures = write_pictures(
-            _pdf((320, 400), (320, 400)), tmp_path, size=(320, 400), expected=2, subject="t", executor=executor
+            _pdf((320, 400), (320, 400)), tmp_path, size=(320, 400), photos=(None, None), subject="t", executor=executor
         )
     assert [picture.file for picture in pictures] == ["slide-1.jpg", "slide-2.jpg"]
     for picture in pictures:
@@ -65,7 +65,9 @@ def test_pages_that_were_not_asked_for_are_refused_before_one_is_drawn(
 ) -> None:
     """Count and size of all pages are checked first; nothing is written."""
     with ThreadPoolExecutor(1) as executor, pytest.raises(RenderError, match=cause):
-        write_pictures(_pdf(*sizes), tmp_path, size=(320, 400), expected=2, subject="template x", executor=executor)
+        write_pictures(
+            _pdf(*sizes), tmp_path, size=(320, 400), photos=(None, None), subject="template x", executor=executor
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -90,3 +92,19 @@ def test_the_bytes_repeat(tmp_path: Path) -> None:
     first = write_picture(paint(200, 250), tmp_path / "slide-1.jpg", make_profile())
     second = write_picture(paint(200, 250), tmp_path / "slide-2.jpg", make_profile())
     assert first.sha256 == second.sha256
+
+
+def test_a_picture_with_a_spare_byte_a_pixel_is_the_same_file(tmp_path: Path) -> None:
+    """PDFium draws four bytes a pixel, and Pillow writes three of them."""
+    picture = paint(200, 250)
+    first = write_picture(picture, tmp_path / "slide-1.jpg", make_profile())
+    second = write_picture(picture.convert("RGBX"), tmp_path / "slide-2.jpg", make_profile())
+    assert first.sha256 == second.sha256
+
+
+def test_stand_ins_have_the_photos_size_and_differ_by_number() -> None:
+    """The typesetter needs the size, the raster must tell them apart."""
+    first, second = (make_stand_in(number, (320, 200)) for number in (1, 2))
+    assert first != second
+    with Image.open(io.BytesIO(first)) as image:
+        assert (image.format, image.size) == ("JPEG", (320, 200))

@@ -28,6 +28,7 @@ from lamplighter.host.process import Command, Ending, Finished
 
 CONTENT = b"\xff\xd8 a picture"
 PICTURE = Picture(file="slide-1.jpg", size_bytes=len(CONTENT), sha256=hashlib.sha256(CONTENT).hexdigest())
+LATE = "look for an endless loop in it, or raise generate.slides_limit"
 MADE = Made(pictures=(PICTURE,), notes=("a note",), fit=())
 
 
@@ -111,7 +112,7 @@ def test_the_persons_own_fonts_are_told_only_when_they_exist(tmp_path: Path) -> 
     [
         (
             ToldRunner(ending=Ending.DEADLINE, code=-15, answer=b""),
-            "template default: slides took longer than 60 s",
+            f"template default: slides took longer than 60 s; {LATE}",
         ),
         (
             ToldRunner(ending=Ending.SIGNALLED, code=-9, answer=b""),

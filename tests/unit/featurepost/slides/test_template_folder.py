@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.featurepost.slides.studio import SETTINGS, SLIDES, write_template
+from tests.simulators.child import files_of_at_most
+from tests.unit.featurepost.slides.studio import SLIDES, write_template
 
-from lamplighter.errors import ConfigError
+from lamplighter.errors import ConfigError, DiskError, InputError, LamplighterError, UsageError
 from lamplighter.featurepost.feature import Role, SlideText
-from lamplighter.featurepost.slides.template_folder import _Texts, find_template, list_templates
+from lamplighter.featurepost.slides.template_folder import copy_template, find_template, list_templates
+from lamplighter.featurepost.slides.template_settings import Texts
 from lamplighter.featurepost.slides.typesetter import Words
 
 
@@ -36,7 +38,7 @@ def test_a_field_without_a_limit_has_none() -> None:
 
 def test_every_text_of_a_slide_can_be_limited() -> None:
     """template.toml and the template know the same fields as the manifest."""
-    assert _Texts.__struct_fields__ == SlideText.__struct_fields__ == Words.__struct_fields__
+    assert Texts.__struct_fields__ == SlideText.__struct_fields__ == Words.__struct_fields__
 
 
 def test_the_workspaces_template_comes_before_the_built_in_one(tmp_path: Path) -> None:
@@ -73,34 +75,6 @@ def test_an_unknown_name_is_refused_with_the_nearest_one(name: str, tmp_path: Pa
     assert "\n" not in str(caught.value)
     if name == "editoral":
         assert "'editorial'" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("contract = 1", "contract = 2", "contract is 2, this version knows 1"),
-        ("contract = 1\n", "", "missing required field `contract`"),
-        ("contract = 1", "contract = 1\ncolour = 3", "unknown field `colour`"),
-        ('fonts = ["Inter", "Noto Sans JP"]', "fonts = []", "fonts is empty"),
-        ("size = [320, 400]", "size = [320, 0]", "a size is not 16 to 4096 pixels"),
-        ("size = [320, 400]", "size = [320]", "size"),
-        ("photo = [320, 200]", "photo = [320, 99999]", "a size is not 16 to 4096 pixels"),
-        ("title = 40", "title = 0", "a text limit is below 1"),
-        ("title = 40", "titel = 40", "unknown field `titel`"),
-        ("[roles.cover]", "[roles.cower]", "cower"),
-        ("[roles.cover]", "[roles.cover", "template.toml: "),
-        ('ink = "#111111"', 'ink = "#eeeeee"', "ink #eeeeee on paper #ffffff has a contrast of 1.1:1"),
-        ('ink = "#111111"', "", "the theme's ink is ''"),
-    ],
-)
-def test_wrong_settings_are_refused_in_one_line(old: str, new: str, words: str, tmp_path: Path) -> None:
-    """template.toml is read strictly, and the line says what is wrong."""
-    assert old in SETTINGS
-    write_template(tmp_path, settings=SETTINGS.replace(old, new))
-    with pytest.raises(ConfigError) as caught:
-        find_template("plain", tmp_path)
-    assert str(caught.value).startswith("template plain: ")
-    assert words in str(caught.value)
 
 
 @pytest.mark.parametrize("missing", ["template.toml", "slides.typ"])
@@ -144,7 +118,7 @@ def test_code_that_could_fetch_or_run_words_is_refused(name: str, line: str, wor
     file.write_text(f"{SLIDES}\n{line}\n", encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
         find_template("plain", tmp_path)
-    assert f"{name} line 4 {words}" in str(caught.value)
+    assert f"{name}:4: it {words}" in str(caught.value)
 
 
 def test_a_handle_or_an_evaluation_in_words_is_not_refused(tmp_path: Path) -> None:
@@ -170,3 +144,78 @@ def test_a_template_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
         stream.truncate(10_000_001)
     with pytest.raises(ConfigError, match=r"huge\.bin: this template file is larger than"):
         find_template("plain", tmp_path)
+
+
+def test_a_copy_is_the_whole_template_and_can_be_used(tmp_path: Path) -> None:
+    """The copy has every file, also in folders below, and nothing else is left beside it."""
+    source_dir = write_template(tmp_path, name="plain")
+    (source_dir / "pictures").mkdir()
+    (source_dir / "pictures" / "logo.png").write_bytes(b"\x89PNG")
+    copied = copy_template("plain", "mine", tmp_path)
+    assert (copied.name, copied.folder_dir) == ("mine", tmp_path / "mine")
+    assert (copied.folder_dir / "pictures" / "logo.png").read_bytes() == b"\x89PNG"
+    assert (copied.folder_dir / "slides.typ").read_text("utf-8") == SLIDES
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "plain"]
+    assert copied.folder_dir.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("name", ["default", "editorial"])
+def test_a_copy_of_a_built_in_template_makes_its_folder(name: str, tmp_path: Path) -> None:
+    """A workspace has no templates/ at first."""
+    copied = copy_template(name, "mine", tmp_path / "templates")
+    assert copied.limits == find_template(name).limits
+    assert list_templates(tmp_path / "templates") == ("default", "editorial", "mine")
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "Mine", "a b", ".tmp-x", "x" * 41, "é", "no\nsuch", "-a"])
+def test_a_name_that_cannot_be_one_is_refused(name: str, tmp_path: Path) -> None:
+    """In one line, and nothing is made."""
+    with pytest.raises(UsageError, match="this cannot be its name; a name is 1 to 40 small letters") as caught:
+        copy_template("default", name, tmp_path / "templates")
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_copy_never_hides_a_built_in_template(tmp_path: Path) -> None:
+    """Every brand that names it would change, and the built-in one could not be copied any more."""
+    with pytest.raises(UsageError, match="would take the built-in one's place for every brand; choose another name"):
+        copy_template("editorial", "default", tmp_path / "templates")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "link"])
+def test_what_is_there_is_never_overwritten(kind: str, tmp_path: Path) -> None:
+    """Whatever it is, also a link that leads nowhere."""
+    place = tmp_path / "mine"
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "file":
+        place.touch()
+    else:
+        place.symlink_to("nowhere")
+    with pytest.raises(InputError, match="it is there already and is not overwritten"):
+        copy_template("default", "mine", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_broken_template_is_not_copied(tmp_path: Path) -> None:
+    """Its line is told, and no folder is made for the copy."""
+    write_template(tmp_path, slides="#eval(1)")
+    with pytest.raises(ConfigError, match=r"template plain: slides\.typ:1: it calls eval"):
+        copy_template("plain", "mine", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["plain"]
+
+
+def test_a_copy_that_does_not_fit_on_the_disk_leaves_nothing(tmp_path: Path) -> None:
+    """Neither half a template nor the folder for it."""
+    with files_of_at_most(1000), pytest.raises(DiskError):
+        copy_template("default", "mine", tmp_path / "templates")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_for_templates_that_is_no_folder_is_one_line(tmp_path: Path) -> None:
+    """A file stands where templates/ should be."""
+    (tmp_path / "templates").touch()
+    with pytest.raises(LamplighterError) as caught:
+        copy_template("default", "mine", tmp_path / "templates")
+    assert "\n" not in str(caught.value)
