@@ -30,7 +30,10 @@ READ_ONLY = 'set -e; mount --make-rprivate /; mount --bind "$1" "$1"; mount -o r
 
 
 def in_namespace(script: str, *arguments: str | Path) -> Ended:
-    """Run a shell script in a mount namespace of its own, where it may mount what it likes."""
+    """Run a shell script in a mount namespace of its own, where it may mount what it likes.
+
+    Its coverage is not measured: another user, or a full disk, has no place for the data.
+    """
     command = ["unshare", "--mount", "sh", "-c", script, "sh", *map(str, arguments)]
     done = subprocess.run(
         command,
@@ -39,7 +42,7 @@ def in_namespace(script: str, *arguments: str | Path) -> Ended:
         check=False,
         timeout=110,
         stdin=subprocess.DEVNULL,
-        env=dict(os.environ),
+        env={name: value for name, value in os.environ.items() if name != "COVERAGE_PROCESS_START"},
     )
     assert "Traceback" not in done.stderr, done.stderr
     return Ended(code=done.returncode, out=done.stdout, err=done.stderr)
