@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from lamplighter.config.settings import SETTINGS_FILE, Settings, find_basics, read_settings
-from lamplighter.config.workspace import DEMO_ACCOUNT, SAMPLE, NewWorkspace, find_workspace, make_workspace
+from lamplighter.config.workspace import (
+    DEMO_ACCOUNT,
+    SAMPLE,
+    NewWorkspace,
+    find_workspace,
+    make_workspace,
+    refuse_odd_place,
+)
 from lamplighter.engine import ledger as ledger_tables
 from lamplighter.engine.job import RunReport
 from lamplighter.engine.ledger import Ledger, RunRow
@@ -20,7 +27,7 @@ from lamplighter.engine.lock import is_held
 from lamplighter.engine.lock import read_owner as read_owner_record
 from lamplighter.engine.reconcile import see_as_ended
 from lamplighter.engine.supervisor import Run, Say, Supervisor, log_file
-from lamplighter.errors import InputError, LamplighterError, UsageError
+from lamplighter.errors import InputError, LamplighterError, UsageError, render_line
 from lamplighter.featurepost import brandstate, generate, index
 from lamplighter.featurepost.brandstate import BrandStates
 from lamplighter.featurepost.catalog import CATALOG_FILE, Brand, read_catalog
@@ -83,7 +90,9 @@ def open_workspace(workspace: str | None, say: Say) -> Workspace:
     if workspace and not _is_folder(start):
         cause = "this is not a folder" if os.path.lexists(start) else "there is no such folder"
         raise InputError(str(start), cause, "lamplighter init makes a workspace")
-    return Workspace(folder=find_workspace(start).resolve(), clock=SystemClock(), say=say)
+    folder = find_workspace(start).resolve()
+    refuse_odd_place(folder)
+    return Workspace(folder=folder, clock=SystemClock(), say=say)
 
 
 def _absolute(folder: Path) -> Path:
@@ -103,6 +112,7 @@ def _is_folder(path: Path) -> bool:
 def init(folder: Path, shops: tuple[str, ...]) -> NewWorkspace:
     """Make a workspace; the function behind `lamplighter init`."""
     folder = _absolute(folder)
+    refuse_odd_place(folder.resolve())
     refuse_other_user(next((parent for parent in (folder, *folder.parents) if _is_folder(parent)), folder))
     with contextlib.suppress(InputError):
         outer = find_workspace(folder.parent)
@@ -174,6 +184,7 @@ def demo(
         raise InputError(
             str(folder), "this is a workspace of your own, not a demo", "give the demo a folder of its own"
         )
+    refuse_odd_place(folder.resolve())
     workspace = Workspace(folder=folder.resolve(), clock=clock, say=say)
     generated = [fill(workspace)]
     while generated[-1].made_output and len(generated) < _DEMO_RUNS:
@@ -251,6 +262,14 @@ def list_templates(workspace: Workspace) -> tuple[tuple[str, bool], ...]:
     own_dir = workspace.folder / TEMPLATES_DIR
     own = {name for name in template_folder.list_templates(own_dir) if (own_dir / name).is_dir()}
     return tuple((name, name not in own) for name in template_folder.list_templates(own_dir))
+
+
+def list_misnamed_templates(workspace: Workspace) -> tuple[str, ...]:
+    """Return a line for each folder in templates/ that cannot be used by its name."""
+    from lamplighter.featurepost.slides.template_folder import NAME_RULE, list_misnamed  # noqa: PLC0415
+
+    own_dir = workspace.folder / TEMPLATES_DIR
+    return tuple(f"{TEMPLATES_DIR}/{render_line(name)}: {NAME_RULE}" for name in list_misnamed(own_dir))
 
 
 def new_template(workspace: Workspace, name: str, *, source: str) -> Path:

@@ -39,8 +39,8 @@ text = { title = 20, body = 20 }
 SMALL_SLIDES = """\
 #import "/lib/lamp.typ": *
 #let words(f) = fit(f, height: 80*px, hi: 20*px, lo: 6*px)
-#let cover(s, c) = { photo(s, c); words(s.title); words(s.subtitle); line-of-text(s.kicker, hi: 12*px, lo: 5*px) }
-#let product(s, c) = { photo(s, c); words(s.name); words(s.note); line-of-text(s.price, hi: 12*px, lo: 5*px) }
+#let cover(s, c) = { place(photo(s,c)); words(s.title); words(s.subtitle); line-of-text(s.kicker, hi: 12*px, lo: 5*px) }
+#let product(s, c) = { place(photo(s, c)); words(s.name); words(s.note); line-of-text(s.price, hi: 12*px, lo: 5*px) }
 #let detail(s, c) = { words(s.title); words(s.body) }
 #let closing(s, c) = { words(s.title); words(s.body); line-of-text(c.brand.handle, hi: 12*px, lo: 5*px) }
 """
@@ -100,10 +100,10 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "a picture that is not there": (
         _append('#let closing(s, c) = image("logo.png")'),
-        "slides.typ:7: file not found (searched at logo.png)",
+        "slides.typ:7: there is no logo.png",
     ),
     "a file outside": (_append('#let closing(s, c) = raw(read("../../x"))'), "slides.typ:7: "),
-    "a letter no font has": (_append("#let closing(s, c) = [한]"), "slides.typ:7: PDF/A-2b error: the text"),
+    "a letter no font has": (_append("#let closing(s, c) = [한]"), "slides.typ:7: no font has 한 (U+D55C); put a font"),
     "a font that is not there": (_change("template.toml", '"Inter"', '"Helvetica"'), "there is no font Helvetica"),
     "an endless loop": (_append(LOOP), "slides took longer than 2 s; look for an endless loop in it"),
     "an endless recursion": (

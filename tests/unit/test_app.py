@@ -359,3 +359,21 @@ def test_times_are_told_in_the_workspaces_zone(desk: Desk) -> None:
 def test_our_expected_errors_are_all_one_kind() -> None:
     """The command line has one place that tells them."""
     assert all(issubclass(kind, LamplighterError) for kind in (ConfigError, InputError, UsageError))
+
+
+@pytest.mark.parametrize("name", [os.fsdecode(b"od\xff"), "a\nb", "a\x1bb"])
+def test_a_workspace_whose_path_is_no_plain_text_is_refused(name: str, tmp_path: Path) -> None:
+    """At once, by every command, in one line, also through a link; nothing is made there."""
+    folder = tmp_path / name
+    folder.mkdir()
+    (tmp_path / "link").symlink_to(name)
+    for place in (folder / "new", folder, tmp_path / "link"):
+        with pytest.raises(InputError, match="its path is not UTF-8 text") as caught:
+            app.init(place, ())
+        assert "\n" not in str(caught.value)
+        with pytest.raises(InputError, match="its path is not UTF-8 text"):
+            app.demo(place, VirtualClock(START), hush)
+    assert list(folder.iterdir()) == []
+    (folder / "lamplighter.toml").touch()
+    with pytest.raises(InputError, match="move it or give it another name"):
+        app.open_workspace(str(tmp_path / "link"), hush)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from lamplighter import app
 from lamplighter.cli.command import Add, whole_number
 from lamplighter.cli.console import Console, Json
-from lamplighter.errors import InputError, UsageError
+from lamplighter.errors import InputError, UsageError, render_line
 from lamplighter.featurepost.brandstate import LONGEST_SKIP
 
 
@@ -68,7 +68,7 @@ def _skip(arguments: argparse.Namespace, console: Console) -> int:
     until = workspace.clock.now() + timedelta(days=arguments.days)
     with app.writing(workspace) as parts:
         _check_known(parts, arguments.brand)
-        parts.states.skip(arguments.brand, until=until, reason=arguments.reason)
+        parts.states.skip(arguments.brand, until=until, reason=render_line(arguments.reason))
     console.good(f"{arguments.brand} is skipped until {until:%Y-%m-%d %H:%M} UTC")
     console.value({"slug": arguments.brand, "skip_until": until.isoformat()})
     return 0

@@ -15,6 +15,7 @@ from lamplighter import __version__
 from lamplighter.cli.command import Handler
 from lamplighter.cli.console import Console, Json, close_output, print_error
 from lamplighter.errors import DiskError, FailureClass, LamplighterError
+from lamplighter.host.signals import Interrupted, holding_interrupts
 
 _DESCRIPTION = "Posts from a shop's own products, kept in stock and published one a day, exactly once."
 _BUG_EXIT = 1
@@ -74,14 +75,15 @@ def main(argv: Sequence[str] | None = None, *, handler: Handler | None = None) -
     arguments = _parse(argv)
     logging.getLogger("stamina").addHandler(logging.NullHandler())  # it tells of retries on stderr otherwise
     try:
-        code: int = (handler or arguments.handler)(arguments, Console(as_json=arguments.json))
+        with holding_interrupts() as interrupts, interrupts.raising():
+            code: int = (handler or arguments.handler)(arguments, Console(as_json=arguments.json))
     except LamplighterError as error:
         return _tell_error(error, arguments)
     except OSError as error:  # what the machine did, in a place that no part expects it
         return _tell_error(DiskError(str(error.filename or "lamplighter"), error.strerror or str(error)), arguments)
-    except KeyboardInterrupt:
+    except Interrupted as error:
         print_error("interrupted")
-        return 130
+        return 128 + error.number
     except Exception as error:  # noqa: BLE001 - the last boundary: a bug is said in one line too
         if arguments.debug:
             traceback.print_exc()

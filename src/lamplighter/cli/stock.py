@@ -8,7 +8,7 @@ from collections.abc import Callable
 from lamplighter import app
 from lamplighter.cli.command import Add
 from lamplighter.cli.console import Console, Json, confirm
-from lamplighter.errors import LamplighterError, UsageError
+from lamplighter.errors import LamplighterError, UsageError, render_line
 from lamplighter.featurepost.stock import Place, Reason, Stock, StockItem
 
 
@@ -102,7 +102,7 @@ def _show(arguments: argparse.Namespace, console: Console) -> int:
 
 def _hold(arguments: argparse.Namespace, console: Console) -> int:
     workspace = app.open_workspace(arguments.workspace, console.say)
-    reason = Reason(kind="hold", text=arguments.reason, at=workspace.clock.now())
+    reason = Reason(kind="hold", text=render_line(arguments.reason), at=workspace.clock.now())
     return _change(arguments, console, "held", lambda stock, item: stock.hold(item, reason))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from pathlib import Path
 
@@ -36,8 +37,11 @@ def add_commands(add: Add) -> None:
 
 
 def _list(arguments: argparse.Namespace, console: Console) -> int:
-    rows = app.list_templates(app.open_workspace(arguments.workspace, console.say))
+    workspace = app.open_workspace(arguments.workspace, console.say)
+    rows = app.list_templates(workspace)
     console.table([(name, "built in" if built_in else f"{app.TEMPLATES_DIR}/{name}") for name, built_in in rows])
+    for line in app.list_misnamed_templates(workspace):
+        console.bad(line)
     console.value([{"name": name, "built_in": built_in} for name, built_in in rows])
     return 0
 
@@ -109,9 +113,8 @@ def _place(arguments: argparse.Namespace) -> str:
 
 
 def _short(path: Path) -> str:
-    """Return a path as it is shortest from here."""
-    try:
-        relative = os.path.relpath(path)
-    except OSError:  # the present folder is gone
-        return str(path)
-    return relative if len(relative) < len(str(path)) else str(path)
+    """Return a path as it is shortest from here, in one line."""
+    shown = str(path)
+    with contextlib.suppress(OSError):  # the present folder is gone
+        shown = min(shown, os.path.relpath(path), key=len)
+    return shown.replace("\n", "?")

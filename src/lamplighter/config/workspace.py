@@ -16,7 +16,7 @@ from lamplighter.config.settings import SETTINGS_FILE
 from lamplighter.errors import ConfigError, InputError, LamplighterError
 from lamplighter.featurepost.catalog import CATALOG_FILE, parse_catalog
 from lamplighter.host.clock import read_zone_name
-from lamplighter.host.files import make_folder, read_capped, write_atomic
+from lamplighter.host.files import is_plain, make_folder, read_capped, write_atomic
 
 SAMPLE = "sample"
 DEMO_ACCOUNT = "demo"
@@ -47,6 +47,16 @@ def find_workspace(start: Path) -> Path:
             if os.path.lexists(file):
                 raise InputError(str(file), "it is in the way: this is not a file", "move it away")
     raise InputError(str(start), f"no {SETTINGS_FILE} here or above", "lamplighter init makes a workspace")
+
+
+def refuse_odd_place(folder: Path) -> None:
+    """Raise InputError for a folder whose path is no plain text: JSON, Typst and a log line could not have it."""
+    if not is_plain(folder):
+        raise InputError(
+            str(folder),
+            "its path is not UTF-8 text, or has a control character in it",
+            "move it or give it another name",
+        )
 
 
 def make_workspace(folder: Path, shops: tuple[str, ...]) -> NewWorkspace:

@@ -224,7 +224,8 @@ class Stock:
         return StockItem(id=feature_id, number=number, place=Place.DRAFT, folder=folder)
 
     def fail(self, draft: StockItem, failure: Failure) -> None:
-        """Leave a draft where it is, with what failed and why."""
+        """Leave a draft where it is, with what failed and why, and without the temporary files of a killed maker."""
+        _sweep(draft.folder)
         write_atomic(draft.folder / FAILURE_FILE, msgspec.json.format(msgspec.json.encode(failure), indent=2) + b"\n")
 
     def promote(self, draft: StockItem, check: Callable[[], None], hold: Reason | None = None) -> StockItem:
@@ -286,10 +287,7 @@ class Stock:
 
     def sweep(self) -> None:
         """Remove what a killed writer of this folder left; to be called with the job's lock held."""
-        for entry in list_folder(self._folder):
-            if entry.name.startswith(TEMPORARY_PREFIX):
-                with contextlib.suppress(OSError):  # a folder, or not ours: it is in nobody's way
-                    Path(entry).unlink()
+        _sweep(self._folder)
 
     def clean(self, *, now: datetime, keep: timedelta) -> tuple[StockItem, ...]:
         """Delete drafts that were last touched more than `keep` ago and return them."""
@@ -395,6 +393,17 @@ def _read_struct(file: Path, kind: type[_Record]) -> _Record | None:
         return msgspec.json.decode(read_capped(file, limit=_MANIFEST_LIMIT), type=kind)
     except (LamplighterError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
+
+
+def _sweep(folder: Path) -> None:
+    """Remove temporary files and folders where that can be done: they are in nobody's way."""
+    for entry in list_folder(folder):
+        if entry.name.startswith(TEMPORARY_PREFIX):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                with contextlib.suppress(OSError):
+                    Path(entry).unlink()
 
 
 def _touched(folder: Path) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +16,8 @@ from lamplighter.errors import DiskError, InputError
 
 TEMPORARY_PREFIX = ".tmp-"
 DISK_TROUBLES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
+_UNPLAIN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_PRIVATE_NAME = re.compile(rf"{re.escape(TEMPORARY_PREFIX)}lamplighter-(?P<space>[0-9]+)-(?P<pid>[0-9]{{1,9}})-.+")
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR})
 # A file system that cannot sync a folder, or a folder that may be entered but not read (PostgreSQL, fsync_fname).
 _NO_FOLDER_SYNC = frozenset(
@@ -79,11 +83,23 @@ def append_line(file: Path, line: str, *, mode: int = 0o644) -> None:
 
 def read_capped(file: Path, *, limit: int, what: str = "file") -> bytes:
     """Return the bytes of a regular file of at most `limit` bytes; raises InputError or DiskError."""
+    content = _read(file, limit + 1, what)
+    if len(content) > limit:
+        raise InputError(str(file), f"this {what} is larger than {limit:,} bytes")
+    return content
+
+
+def read_start(file: Path, *, length: int, what: str = "file") -> bytes:
+    """Return the first `length` bytes of a regular file of any size; raises InputError or DiskError."""
+    return _read(file, length, what)
+
+
+def _read(file: Path, most: int, what: str) -> bytes:
     try:
         with open(file, "rb", opener=_open_without_waiting) as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 raise InputError(str(file), f"this {what} is not a regular file")
-            content = stream.read(limit + 1)
+            return stream.read(most)
     except IsADirectoryError:
         raise InputError(str(file), f"this is a folder, not a {what}") from None
     except OSError as error:
@@ -94,18 +110,19 @@ def read_capped(file: Path, *, limit: int, what: str = "file") -> bytes:
         raise disk_error(file, error) from error
     except ValueError as error:
         raise InputError(repr(str(file)), f"no {what} can have such a name: {error}") from None
-    if len(content) > limit:
-        raise InputError(str(file), f"this {what} is larger than {limit:,} bytes")
-    return content
 
 
 def list_folder(folder: Path) -> tuple[os.DirEntry[str], ...]:
-    """Return what is in a folder by the order of the names, nothing when it is missing; raises DiskError."""
+    """Return what is in a folder by the order of the names, nothing when it is missing; raises DiskError.
+
+    A link to nowhere on the way to it, or what is no folder, is told by its own name: what is behind is not missing.
+    """
     with _disk_errors(folder):
         try:
             with os.scandir(folder) as entries:
                 return tuple(sorted(entries, key=lambda entry: entry.name))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
+            _refuse_in_the_way(folder)
             return ()
 
 
@@ -113,6 +130,8 @@ def make_folder(folder: Path, *, mode: int = 0o755) -> None:
     """Make `folder` and its parents where they are missing, durably; raises DiskError."""
     with _disk_errors(folder):
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        if missing:
+            _refuse_in_the_way(folder)
         folder.mkdir(mode=mode, parents=True, exist_ok=True)
     for made in missing:
         sync_folder(made.parent)
@@ -122,14 +141,50 @@ def make_folder(folder: Path, *, mode: int = 0o755) -> None:
 def private_folder(parent: Path | None = None) -> Iterator[Path]:
     """Lend a folder for temporary files that only this user can enter; raises DiskError when it cannot be made.
 
-    Inside `parent`, what a killed process leaves goes away with it; without one it is the system's place for such.
+    It is inside `parent`, without one in the system's place for such. What killed processes left there goes first.
     """
     try:
-        folder = tempfile.TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=parent, ignore_cleanup_errors=True)
+        _sweep_private(Path(parent or tempfile.gettempdir()))
+        prefix = f"{TEMPORARY_PREFIX}lamplighter-{_pid_space()}-{os.getpid()}-"
+        folder = tempfile.TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True)
     except OSError as error:
         raise temporary_trouble(error.strerror or str(error)) from error
     with folder as name:
         yield Path(name).resolve()
+
+
+def _sweep_private(parent: Path) -> None:
+    """Remove the private folders of this user's dead processes; another pid namespace is not ours to judge."""
+    with contextlib.suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            name = _PRIVATE_NAME.fullmatch(entry.name)
+            if name and int(name["space"]) == _pid_space() and _is_gone(int(name["pid"])):
+                with contextlib.suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_uid == os.geteuid():
+                        shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _pid_space() -> int:
+    """Return the number of the namespace our pids are of, 0 where there are none (pid_namespaces(7))."""
+    try:
+        return Path("/proc/self/ns/pid").stat().st_ino
+    except OSError:
+        return 0
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
+
+
+def is_plain(path: Path) -> bool:
+    """Tell whether a path is UTF-8 text without control characters, which is all that every program takes."""
+    return not _UNPLAIN.search(str(path))
 
 
 def temporary_trouble(cause: str) -> DiskError:
@@ -184,6 +239,17 @@ def read_owner(path: Path) -> int:
 def current_user() -> int:
     """Return the uid this process acts as."""
     return os.geteuid()
+
+
+def _refuse_in_the_way(folder: Path) -> None:
+    """Raise DiskError that names what on the way to a folder is no folder; nothing when it is only missing."""
+    for path in (folder, *folder.parents):
+        if os.path.lexists(path):
+            if not path.exists():
+                raise DiskError(str(path), "this link leads nowhere", "bring back what it leads to, or move it away")
+            if not path.is_dir():
+                raise DiskError(str(path), "this is not a folder", "move it away")
+            return
 
 
 def _open_without_waiting(name: str, flags: int) -> int:

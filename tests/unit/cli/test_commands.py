@@ -211,7 +211,7 @@ def test_a_broken_feature_is_listed_with_what_is_wrong(desk: Desk, call: Call) -
 def test_holding_releasing_and_dropping_move_the_folder(desk: Desk, call: Call) -> None:
     """A person can follow it with the file manager."""
     desk.put()
-    assert call("stock", "hold", FIRST, "--reason", "not in May").out == f"{FIRST} is held\n"
+    assert call("stock", "hold", FIRST, "--reason", "not\nin May").out == f"{FIRST} is held\n"
     assert (desk.sns / f"_held-{FIRST}").is_dir()
     assert "(hold: not in May)" in call("stock", "list").out
     assert call("post").code == 66
@@ -248,13 +248,13 @@ def test_cleaning_removes_old_drafts_only(desk: Desk, call: Call) -> None:
 
 def test_a_skip_is_shown_with_its_end_and_taken_back(call: Call) -> None:
     """In the list, in status, in a dry run."""
-    told = call("brands", "skip", "kirino", "--days", "2", "--reason", "holiday")
+    told = call("brands", "skip", "kirino", "--days", "2", "--reason", "holi\n\x1bday")
     assert re.fullmatch(r"kirino is skipped until \d{4}-\d\d-\d\d \d\d:\d\d UTC\n", told.out)
-    assert "holiday" in call("brands", "list").out
+    assert "holi ?day" in call("brands", "list").out
     assert "kirino until" in call("status").out
     assert "dry run: skipped: kirino until" in call("generate", "--dry-run").out
     assert call("brands", "unskip", "kirino").out == "kirino is taken in again\n"
-    assert "holiday" not in call("brands", "list").out
+    assert "holi" not in call("brands", "list").out
 
 
 def test_a_brands_failures_are_listed(desk: Desk, call: Call) -> None:
@@ -479,3 +479,16 @@ def test_columns_stand_under_each_other_also_in_japanese(desk: Desk, call: Call)
     catalog.write_text(catalog.read_text().replace('"Kirino"', '"きりの道具店"'))
     one, two = call("brands", "list").out.splitlines()
     assert one.index("never") - two.index("never") == len("きりの道具店")
+
+
+def test_a_folder_that_cannot_be_a_template_is_listed_as_such(desk: Desk, call: Call) -> None:
+    """With what its name may have; a program gets only what can be used."""
+    folder = desk.folder / "templates" / "Up"
+    folder.mkdir(parents=True)
+    (folder / "template.toml").touch()
+    last = call("template", "list").out.splitlines()[-1]
+    assert last == "templates/Up: a template's name has small letters, digits, single hyphens and underscores"
+    assert call("template", "list", "--json").value == [
+        {"name": "default", "built_in": True},
+        {"name": "editorial", "built_in": True},
+    ]

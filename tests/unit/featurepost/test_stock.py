@@ -579,6 +579,16 @@ def test_a_draft_keeps_what_failed_and_why(desk: Desk) -> None:
     assert b'"code": "number"' in (draft.folder / "failure.json").read_bytes()
 
 
+def test_a_failed_draft_keeps_no_temporary_files(desk: Desk) -> None:
+    """A killed maker may have left a folder of the worker's, and half a file."""
+    draft = desk.stock.new_draft("wrenfold")
+    (draft.folder / ".tmp-worker" / "scratch").mkdir(parents=True)
+    (draft.folder / ".tmp-copy.json.7").touch()
+    (draft.folder / "copy.json").touch()
+    desk.stock.fail(draft, FAILURE)
+    assert sorted(path.name for path in draft.folder.iterdir()) == ["copy.json", "failure.json"]
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[]", b"x" * 5_000_000])
 def test_a_broken_failure_or_reason_says_nothing(desk: Desk, content: bytes) -> None:
     """Reading it never fails."""

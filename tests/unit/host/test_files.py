@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from lamplighter.host.files import (
     TEMPORARY_PREFIX,
     append_line,
     current_user,
+    is_plain,
     list_folder,
     make_folder,
     move_folder,
@@ -373,6 +375,44 @@ def test_a_private_folder_is_for_this_user_alone_and_goes_again() -> None:
     assert not folder.exists()
 
 
+def test_what_killed_processes_left_goes_before_a_private_folder_is_made(tmp_path: Path) -> None:
+    """Of dead processes only: the folders of a living one, of another pid namespace and of others stay."""
+    with private_folder(tmp_path) as mine:
+        name = mine.name
+        stem, _, rest = name.rpartition(f"-{os.getpid()}-")
+        with Child("pass") as child:
+            child.wait()
+        dead = tmp_path / f"{stem}-{child.pid}-{rest}"
+        others = [tmp_path / f"{TEMPORARY_PREFIX}lamplighter-1-{child.pid}-x", tmp_path / ".tmp-x", mine]
+        for folder in (dead, *others):
+            folder.mkdir(exist_ok=True)
+            (folder / "a").touch()
+        with private_folder(tmp_path):
+            assert not dead.exists()
+        assert all((folder / "a").exists() for folder in others)
+
+
+@pytest.mark.parametrize("use", [make_folder, list_folder])
+def test_what_is_in_the_way_of_a_folder_is_named_itself(use: Callable[[Path], object], tmp_path: Path) -> None:
+    """A link to nowhere (a disk that is not there) is no missing folder, and a file is none."""
+    (tmp_path / "link").symlink_to("gone")
+    (tmp_path / "file").touch()
+    with pytest.raises(DiskError) as caught:
+        use(tmp_path / "link" / "inner")
+    assert str(caught.value) == (
+        f"{tmp_path / 'link'}: this link leads nowhere; bring back what it leads to, or move it away"
+    )
+    with pytest.raises(DiskError) as caught:
+        use(tmp_path / "file" / "deep" / "inner")
+    assert str(caught.value) == f"{tmp_path / 'file'}: this is not a folder; move it away"
+
+
+@pytest.mark.parametrize(("name", "plain"), [("きり 道具", True), ("a\nb", False), (os.fsdecode(b"od\xff"), False)])
+def test_a_plain_path_is_text_in_one_line(name: str, plain: bool) -> None:
+    """Other letters and wide spaces are plain; other bytes and control characters are not."""
+    assert is_plain(Path("/shop") / name) is plain
+
+
 def test_a_file_can_be_synced(tmp_path: Path) -> None:
     """Syncing changes nothing that can be seen."""
     (tmp_path / "a").write_bytes(b"x")
@@ -393,5 +433,5 @@ def test_a_folder_is_listed_by_name_and_a_missing_one_is_empty(tmp_path: Path) -
         (tmp_path / name).touch()
     assert [entry.name for entry in list_folder(tmp_path)] == ["a", "b", "c"]
     assert list_folder(tmp_path / "gone") == ()
-    with pytest.raises(DiskError, match="Not a directory; see that its folder is there"):
+    with pytest.raises(DiskError, match="a: this is not a folder; move it away"):
         list_folder(tmp_path / "a")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from lamplighter.errors import FailureClass, LamplighterError
 from lamplighter.featurepost.catalog import Theme
@@ -55,10 +56,11 @@ class Picture(Struct, frozen=True, kw_only=True):
 
 
 class Trouble(Struct, frozen=True, kw_only=True):
-    """A text that is too long for its place, although it was set as small as the template allows.
+    """A text that is too long for its place, although set as small as the template allows, or that leaves its page.
 
     `slide` counts from 1; `field` is a name of SlideText, or "brand"; `size` is the letter size in pixels, `needed` and
-    `limit` the pixels the text would need and has; `broken` means that a word had to be cut.
+    `limit` the pixels the text would need and has; `broken` means that a word had to be cut. With an `edge`, `needed`
+    are the pixels by which the text leaves the page there, and nothing else is said of its size.
     """
 
     slide: int
@@ -68,11 +70,19 @@ class Trouble(Struct, frozen=True, kw_only=True):
     needed: float
     limit: float
     broken: bool
+    edge: Literal["", "top", "right", "bottom", "left"] = ""
+
+    @property
+    def excess(self) -> int:
+        """Return the pixels that are missing."""
+        return max(1, math.ceil(self.needed - self.limit))
 
     def __str__(self) -> str:
         """Return one line for a person, or for the writer that is asked for shorter words."""
         shown = self.text if len(self.text) <= _SHOWN_LETTERS else f"{self.text[:_SHOWN_LETTERS]}…"
         place = f"slide {self.slide}: the {self.field} {' '.join(shown.split())!r}"
+        if self.edge:
+            return f"{place} leaves the page by {self.excess} pixels at the {self.edge}"
         if self.broken:
             return f"{place} has a word too long for its place, or is too long for any slide"
         return f"{place} needs {self.needed:.0f} pixels where there are {self.limit:.0f}"

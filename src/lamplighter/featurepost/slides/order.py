@@ -7,6 +7,7 @@ import msgspec
 from lamplighter.errors import FailureClass
 from lamplighter.featurepost.feature import Language, Role, SlideText, Struct
 from lamplighter.featurepost.slides.carousel import Made
+from lamplighter.featurepost.slides.font_folder import FontFolder
 from lamplighter.featurepost.slides.palette import Palette
 
 
@@ -40,7 +41,7 @@ class CarouselOrder(Struct, frozen=True, kw_only=True):
     template_dir: str
     library_dir: str
     bundled_fonts_dir: str
-    own_fonts_dir: str | None
+    own_fonts: FontFolder
     scratch_dir: str
     output_dir: str
     size: tuple[int, int]

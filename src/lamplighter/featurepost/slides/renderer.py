@@ -13,8 +13,9 @@ from types import MappingProxyType
 import msgspec
 import typst
 
-from lamplighter.errors import DiskError, FailureClass, LamplighterError
+from lamplighter.errors import DiskError, FailureClass, InputError, LamplighterError
 from lamplighter.featurepost.slides.carousel import Carousel, Made, Picture, RenderError, SlideSpec, TemplateBroken
+from lamplighter.featurepost.slides.font_folder import link_fonts, read_font_folder
 from lamplighter.featurepost.slides.glyphs import Coverage, read_coverage
 from lamplighter.featurepost.slides.order import (
     BrandLines,
@@ -65,21 +66,20 @@ class Renderer:
 
     def _read_coverage(self, wanted: tuple[str, ...]) -> Coverage | None:
         """Return what the fonts the worker would use cover together; raises DiskError."""
-        own_dir = self._own_fonts_dir()
-        font_dirs = [str(folder) for folder in (_FONTS_DIR, own_dir) if folder is not None]
-        found = typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=font_dirs).fonts()
+        own_fonts = read_font_folder(self._fonts_dir).fonts
+        with private_folder() as private_dir:
+            own_dir = link_fonts(own_fonts, private_dir / "fonts")
+            font_dirs = [str(folder) for folder in (_FONTS_DIR, own_dir) if folder is not None]
+            found = typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=font_dirs).fonts()
         if not {font.family for font in found}.issuperset(wanted):
             return None
-        files = [(Path(font.path), font.family) for font in found if font.path]
-        own = {family for file, family in files if own_dir is not None and file.is_relative_to(own_dir)}
+        own_files = {font.file for font in own_fonts}
+        own = {font.family for font in found if font.path in own_files}
         families = {*wanted, *own, EMOJI_FAMILY}
         try:
-            return read_coverage({file for file, family in files if family in families})
+            return read_coverage({Path(font.path) for font in found if font.path and font.family in families})
         except OSError as error:
             raise DiskError(error.filename or "fonts", error.strerror or str(error)) from error
-
-    def _own_fonts_dir(self) -> Path | None:
-        return self._fonts_dir.resolve() if self._fonts_dir is not None and self._fonts_dir.is_dir() else None
 
     def render(self, carousel: Carousel, template: Template, target_dir: Path) -> Made:
         """Write slide-1.jpg, slide-2.jpg … into `target_dir`, all or none of them half.
@@ -100,7 +100,6 @@ class Renderer:
         return made
 
     def _order(self, carousel: Carousel, template: Template, private_dir: Path) -> CarouselOrder:
-        own_fonts_dir = self._own_fonts_dir()
         return CarouselOrder(
             parent=os.getpid(),
             seconds=self._deadline.total_seconds(),
@@ -108,7 +107,7 @@ class Renderer:
             template_dir=str(template.folder_dir.resolve()),
             library_dir=str(_HERE_DIR / "lib"),
             bundled_fonts_dir=str(_FONTS_DIR),
-            own_fonts_dir=str(own_fonts_dir) if own_fonts_dir is not None else None,
+            own_fonts=read_font_folder(self._fonts_dir),
             scratch_dir=str(private_dir / "scratch"),
             output_dir=str(private_dir / "output"),
             size=template.size,
@@ -134,7 +133,7 @@ class Renderer:
                 **{name.upper(): value for name, value in proxies.items()},
             },
             deadline=self._deadline,
-            stdin=render_order(order),
+            stdin=_render_plainly(order),
         )
 
     def _judge(self, finished: Finished, template: Template, *, expected: int) -> Made:
@@ -159,6 +158,14 @@ class Renderer:
         if names != [f"slide-{number}.jpg" for number in range(1, expected + 1)]:
             raise RenderError(subject, f"the slide worker made {len(names)} pictures of {expected} slides")
         return answer
+
+
+def _render_plainly(order: CarouselOrder) -> bytes:
+    """Return the order as JSON; raises InputError for the path in it that JSON and Typst cannot have."""
+    try:
+        return render_order(order)
+    except UnicodeEncodeError as error:
+        raise InputError(str(error.object), "this path is not UTF-8 text", "rename the folder or set TMPDIR") from None
 
 
 def _slide_order(number: int, slide: SlideSpec, template: Template) -> SlideOrder:

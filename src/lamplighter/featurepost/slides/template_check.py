@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -179,13 +178,11 @@ def describe_trouble(where: str, roles: tuple[Role, ...], trouble: Trouble) -> s
     text = " ".join(trouble.text.split())
     shown = text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS]}…"
     place = f"{where}: {roles[trouble.slide - 1].value}: the {trouble.field} {shown!r}"
+    if trouble.edge:
+        return f"{place} leaves the page by {trouble.excess} pixels at the {trouble.edge}"
     if trouble.broken:
         return f"{place} has a word too long for its place"
-    return f"{place} needs {trouble.needed:.0f} pixels, {_excess(trouble)} more than there are"
-
-
-def _excess(trouble: Trouble) -> int:
-    return max(1, math.ceil(trouble.needed - trouble.limit))
+    return f"{place} needs {trouble.needed:.0f} pixels, {trouble.excess} more than there are"
 
 
 def _compose_sheet(template: Template, trials: tuple[_Trial, ...]) -> Sheet:
@@ -224,4 +221,6 @@ def _compose_cell(trial: _Trial, role: Role) -> Cell:
 
 
 def _describe_mark(trouble: Trouble) -> str:
-    return f"{trouble.field}: {'word cut' if trouble.broken else f'+{_excess(trouble)} px'}"
+    if trouble.edge:
+        return f"{trouble.field}: {trouble.excess} px off the page"
+    return f"{trouble.field}: {'word cut' if trouble.broken else f'+{trouble.excess} px'}"

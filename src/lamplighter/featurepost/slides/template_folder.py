@@ -6,6 +6,7 @@ import contextlib
 import difflib
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from lamplighter.host.files import make_folder, move_folder, private_folder, rea
 
 SLIDES_FILE = "slides.typ"
 _BUILT_IN_DIR = Path(__file__).parent / "templates"
+NAME_RULE = "a template's name has small letters, digits, single hyphens and underscores"
 _NAME = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 _MOST_LETTERS_OF_A_NAME = 40
 _MOST_FILES = 200
@@ -88,17 +90,28 @@ def find_template(name: str, templates_dir: Path | None = None) -> Template:
     for parent_dir in (templates_dir, _BUILT_IN_DIR):
         if parent_dir is not None and _NAME.fullmatch(name) and (parent_dir / name).is_dir():
             return _read_template(name, parent_dir / name)
+    if templates_dir is not None and name in list_misnamed(templates_dir):
+        raise ConfigError(f"template {name[:60]!r}", NAME_RULE, "rename its folder")
     known = list_templates(templates_dir)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-    remedy = f"did you mean {near[0]!r}?" if near else ""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    remedy = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
     raise ConfigError(f"template {name[:60]!r}", "there is no template of this name", remedy)
 
 
 def list_templates(templates_dir: Path | None = None) -> tuple[str, ...]:
     """Return the names of all templates, the workspace's and the built-in ones, in order of the alphabet."""
     parents = [parent for parent in (templates_dir, _BUILT_IN_DIR) if parent is not None and parent.is_dir()]
-    names = {folder.name for parent in parents for folder in parent.iterdir() if (folder / SETTINGS_FILE).is_file()}
-    return tuple(sorted(names))
+    return tuple(sorted({name for parent in parents for name in _list_folders(parent) if _NAME.fullmatch(name)}))
+
+
+def list_misnamed(templates_dir: Path) -> tuple[str, ...]:
+    """Return the folders that hold a template whose name can be none; see NAME_RULE."""
+    names = _list_folders(templates_dir) if templates_dir.is_dir() else ()
+    return tuple(sorted(name for name in names if not _NAME.fullmatch(name)))
+
+
+def _list_folders(parent: Path) -> Iterator[str]:
+    return (folder.name for folder in parent.iterdir() if (folder / SETTINGS_FILE).is_file())
 
 
 def copy_template(source: str, name: str, templates_dir: Path) -> Template:
@@ -174,10 +187,12 @@ def _check_files(subject: str, folder_dir: Path) -> None:
             raise ConfigError(subject, f"{entry.relative_to(folder_dir)} is a symbolic link", "copy the file itself")
     files = [entry for entry in entries if not entry.is_dir()]
     if len(files) > _MOST_FILES:
-        raise ConfigError(subject, f"there are more than {_MOST_FILES} files in it")
+        raise ConfigError(subject, f"there are more than {_MOST_FILES} files in it", "keep only what slides need")
     for needed in (SETTINGS_FILE, SLIDES_FILE):
         if folder_dir / needed not in files:
-            raise ConfigError(subject, f"there is no {needed} in it")
+            raise ConfigError(
+                subject, f"there is no {needed} in it", "lamplighter template new makes a template with all it needs"
+            )
     for file in files:
         _check_text(subject, file.relative_to(folder_dir), _read_text(subject, file))
 
@@ -189,7 +204,7 @@ def _read_text(subject: str, file: Path) -> str:
     except UnicodeDecodeError:
         return ""
     except InputError as error:
-        raise ConfigError(subject, f"{file.name}: {error.cause}") from None
+        raise ConfigError(subject, f"{file.name}: {error.cause}", "put a smaller plain file in its place") from None
 
 
 def _check_text(subject: str, name: Path, text: str) -> None:

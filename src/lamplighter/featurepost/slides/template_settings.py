@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeVar
 
 import msgspec
@@ -18,6 +19,15 @@ from lamplighter.featurepost.slides.palette import choose_palette
 
 CONTRACT = 1
 SETTINGS_FILE = "template.toml"
+# How each key is written that must be there.
+_EXAMPLES = MappingProxyType(
+    {
+        "contract": f"contract = {CONTRACT}",
+        "fonts": 'fonts = ["Inter", "Noto Sans JP"]',
+        "theme": "a table [theme] with ink, paper, accent and on_accent",
+        "roles": "a table [roles.cover], and one for each other role",
+    }
+)
 _SIDES = range(16, 4097)
 _REMEDY = "correct it and run again"
 _SHOWN_LETTERS = 40
@@ -121,7 +131,15 @@ class _Reader:
             inner = tuple(part for part in re.split(r"[.\[\]`]+", path) if part and not re.fullmatch(r"\d+|\.*", part))
             full = (*place, *inner)
             name = f"{'.'.join(full)}: " if full else ""
+            absent = re.fullmatch(r"Object missing required field `(\w+)`", message)
+            if absent:
+                raise self.missing(full, absent[1]) from None
             raise self.error(full, f"{name}{message}") from None
+
+    def missing(self, place: tuple[str, ...], key: str) -> ConfigError:
+        """Return the error for a key that must be there, with the way it is written."""
+        where = f" in [{'.'.join(place)}]" if place else ""
+        return ConfigError(self.subject, f"{SETTINGS_FILE}: {key} is missing", f"write {_EXAMPLES[key]}{where}")
 
     def _check(self, settings: TemplateSettings) -> None:
         """Raise ConfigError for the first setting that cannot work."""
@@ -138,25 +156,28 @@ class _Reader:
 
     def _problems(self, settings: TemplateSettings) -> Iterator[tuple[tuple[str, ...], str]]:
         contract = f"contract is {settings.contract}, this version knows {CONTRACT}"
-        sides = f"a size is not {_SIDES.start} to {_SIDES.stop - 1} pixels"
         for wrong, key, cause in (
             (settings.contract != CONTRACT, "contract", contract),
             (not settings.fonts, "fonts", "fonts is empty"),
             (not settings.roles, "roles", "there is no role"),
-            (not _are_sides(settings.size), "size", sides),
+            (bool(wide := _find_wrong_side(settings.size)), "size", f"size: {wide}"),
         ):
             if wrong:
                 yield (key,), cause
         for role, found in settings.roles.items():
-            if not _are_sides(found.photo or ()):
-                yield ("roles", role.value, "photo"), sides
+            wrong_side = _find_wrong_side(found.photo or ())
+            if wrong_side:
+                yield ("roles", role.value, "photo"), f"roles.{role.value}.photo: {wrong_side}"
             for field, letters in found.text.limits():
                 if letters < 1:
-                    yield ("roles", role.value, "text", field), "a text limit is below 1"
+                    limit = ("roles", role.value, "text", field)
+                    yield limit, f"{'.'.join(limit)}: {letters} is not 1 or more letters"
 
 
-def _are_sides(sides: tuple[int, ...]) -> bool:
-    return all(side in _SIDES for side in sides)
+def _find_wrong_side(sides: tuple[int, ...]) -> str:
+    """Return what is wrong with the first side that no picture can have, "" when all can be."""
+    wrong = [side for side in sides if side not in _SIDES]
+    return f"{wrong[0]} is not {_SIDES.start} to {_SIDES.stop - 1} pixels" if wrong else ""
 
 
 def find_line(path: tuple[str, ...], text: str) -> int:

@@ -11,6 +11,7 @@ import typst
 
 from lamplighter.featurepost.feature import Language, Struct
 from lamplighter.featurepost.slides.carousel import RenderError, TemplateBroken, Trouble
+from lamplighter.featurepost.slides.font_folder import UNREADABLE, FontFolder, link_fonts
 from lamplighter.featurepost.slides.glyphs import Coverage, read_coverage
 from lamplighter.featurepost.slides.palette import Palette
 from lamplighter.featurepost.slides.phrases import Field
@@ -23,6 +24,7 @@ _MAIN = """\
 #carousel(json(bytes(sys.inputs.data)), template)
 """
 _TROUBLE = "<fit-trouble>"
+_MOST_REMARKS = 3
 _REMEDY = "correct it and run again"
 # The template's own line comes first, also when it only called the helper that failed.
 _PLACES = (re.compile(r"tpl/([^\n]+?:\d+):\d+"), re.compile(r"(lib/[^\n]+?:\d+):\d+"))
@@ -30,7 +32,9 @@ _ASSERTION = "assertion failed: "
 # What Typst says of a role's function that takes other than two values; only the call is named then, which is ours.
 _WRONG_CALL = ("unexpected argument", "missing argument")
 # PDF/A forbids the empty box for a missing letter, so Typst says so instead of drawing it (typst/typst#3004).
-_MISSING_LETTER = "could not be displayed"
+_MISSING_LETTER = re.compile(r"PDF/A-2b error: the text `\"(.+?)\"` could not be displayed")
+_NO_FILE = re.compile(r"file not found \(searched at (.+)\)")
+_SHOWN_LETTERS = 8
 
 
 class Words(Struct, frozen=True, kw_only=True):
@@ -93,7 +97,7 @@ class Typesetter:
         root_dir: Path,
         fonts: tuple[str, ...],
         bundled_fonts_dir: Path,
-        own_fonts_dir: Path | None,
+        own_fonts: FontFolder,
     ) -> None:
         """Copy the template and find the fonts; raises TemplateBroken when one is missing."""
         self._subject = f"template {template}"
@@ -103,9 +107,13 @@ class Typesetter:
         # A file, not bytes: query() cannot see a main document in memory (typst-py 0.15.2).
         main_file = root_dir / "main.typ"
         main_file.write_text(_MAIN, encoding="utf-8")
+        own_fonts_dir = link_fonts(own_fonts.fonts, root_dir / "own-fonts")
         font_dirs = [str(folder) for folder in (bundled_fonts_dir, own_fonts_dir) if folder is not None]
         found = typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=font_dirs)
-        self.fonts = _choose_families(self._subject, fonts, found, own_fonts_dir)
+        files = {font.path for font in found.fonts()}
+        unread = (f"{own.name}: {UNREADABLE}" for own in own_fonts.fonts if own.file not in files)
+        self._font_remarks = (*own_fonts.remarks, *unread)
+        self.fonts = self._choose_families(fonts, found, {own.file for own in own_fonts.fonts})
         self._font_files = sorted({font.path for font in found.fonts() if font.family in self.fonts and font.path})
         nowhere = str(root_dir / "no-packages")
         self._compiler = typst.Compiler(
@@ -136,20 +144,50 @@ class Typesetter:
         return Typeset(
             pdf=pdf,
             fit=msgspec.json.decode(fit, type=tuple[Trouble, ...]),
-            remarks=tuple(warning.message for warning in warnings),
+            remarks=(*self._font_remarks, *(warning.message for warning in warnings)),
         )
+
+    def _choose_families(self, wanted: tuple[str, ...], found: typst.Fonts, own_files: set[str]) -> tuple[str, ...]:
+        """Return the template's families, then those a person added to the workspace, then the emoji."""
+        present = set(found.families())
+        lacking = [family for family in wanted if family not in present]
+        if lacking:
+            cause = "; ".join((f"there is no font {', '.join(lacking)}", *self._font_remarks[:_MOST_REMARKS]))
+            raise TemplateBroken(self._subject, cause, f"put its file into fonts/; present: {_listing(present)}")
+        added = {font.family for font in found.fonts() if font.path in own_files}
+        return (*wanted, *sorted(added.difference(wanted, (EMOJI_FAMILY,))), EMOJI_FAMILY)
 
     def _explain(self, error: typst.TypstError) -> TemplateBroken:
         """Return the error with the template's file and line where Typst knows them."""
         message = error.message.removeprefix(_ASSERTION).replace(f"{self._root_dir}/tpl/", "")
+        message, remedy = _reword(message.replace(str(self._root_dir), ""), error)
         found = [match[1] for pattern in _PLACES if (match := pattern.search(error.diagnostic))]
         place = found[0] if found else SLIDES_FILE
         if place.startswith("lib/") and message.startswith(_WRONG_CALL):
             place, message = SLIDES_FILE, f"the function of a role takes two values, (s, c): {message}"
         elif place.startswith("lib/") and error.message.startswith(_ASSERTION):
             place = SLIDES_FILE  # said by a check of ours before a slide was drawn
-        remedy = "put a font that has them into fonts/" if _MISSING_LETTER in error.message else "; ".join(error.hints)
         return TemplateBroken(self._subject, f"{place}: {message}", remedy or _REMEDY)
+
+
+def _reword(message: str, error: typst.TypstError) -> tuple[str, str]:
+    """Return message and remedy, in our words where Typst's are of its own inside; `message` names no path of ours."""
+    letters = tuple(dict.fromkeys(map(_unescape, _MISSING_LETTER.findall(error.diagnostic))))
+    absent = _NO_FILE.fullmatch(message)
+    if letters:
+        them = "it" if len(letters) == 1 else "them"
+        return f"no font has {' '.join(letters[:_SHOWN_LETTERS])}", f"put a font that has {them} into fonts/"
+    if absent:
+        return f"there is no {absent[1]}", "; ".join(error.hints)
+    if "project root" in message:
+        return "a template sees no file outside its folder", "copy the file into it"
+    return message, "; ".join(error.hints)
+
+
+def _unescape(shown: str) -> str:
+    """Return a text as Typst shows it in an error, by its letters and their numbers."""
+    text = re.sub(r"\\u\{([0-9a-f]+)\}", lambda match: chr(int(match[1], 16)), shown)
+    return " ".join(f"{letter} (U+{ord(letter):04X})" for letter in text)
 
 
 def _copy_folder(source_dir: Path, target_dir: Path) -> None:
@@ -159,24 +197,6 @@ def _copy_folder(source_dir: Path, target_dir: Path) -> None:
             copy = target_dir / file.relative_to(source_dir)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(file.read_bytes())
-
-
-def _choose_families(
-    subject: str, wanted: tuple[str, ...], found: typst.Fonts, own_fonts_dir: Path | None
-) -> tuple[str, ...]:
-    """Return the template's families, then those a person added to the workspace, then the emoji."""
-    present = set(found.families())
-    lacking = [family for family in wanted if family not in present]
-    if lacking:
-        raise TemplateBroken(
-            subject, f"there is no font {', '.join(lacking)}", f"put its file into fonts/; present: {_listing(present)}"
-        )
-    added = {
-        font.family
-        for font in found.fonts()
-        if own_fonts_dir is not None and font.path and Path(font.path).is_relative_to(own_fonts_dir)
-    }
-    return (*wanted, *sorted(added.difference(wanted, (EMOJI_FAMILY,))), EMOJI_FAMILY)
 
 
 def _listing(families: set[str]) -> str:

@@ -136,7 +136,7 @@ def _set_up(order: CarouselOrder, root_dir: Path) -> Typesetter:
         root_dir=root_dir,
         fonts=order.fonts,
         bundled_fonts_dir=Path(order.bundled_fonts_dir),
-        own_fonts_dir=Path(order.own_fonts_dir) if order.own_fonts_dir else None,
+        own_fonts=order.own_fonts,
     )
 
 

@@ -19,6 +19,7 @@ from lamplighter.featurepost.catalog import Theme
 from lamplighter.featurepost.feature import Role, SlideText
 from lamplighter.featurepost.slides import renderer as renderer_module
 from lamplighter.featurepost.slides.carousel import Made, Picture, RenderError, Trouble
+from lamplighter.featurepost.slides.font_folder import OwnFont, read_font_folder
 from lamplighter.featurepost.slides.order import Refused, parse_order, render_answer
 from lamplighter.featurepost.slides.renderer import Renderer
 from lamplighter.featurepost.slides.template_folder import find_template
@@ -97,14 +98,14 @@ def test_the_worker_starts_alone_and_offline(tmp_path: Path) -> None:
 
 def test_the_persons_own_fonts_are_told_only_when_they_exist(tmp_path: Path) -> None:
     """A workspace without fonts/ is no error."""
-    (tmp_path / "fonts").mkdir()
+    _lend_font(tmp_path / "fonts")
     told = []
     for name in ("fonts", "nowhere"):
         runner = ToldRunner()
         renderer = Renderer(runner=runner, fonts_dir=tmp_path / name)
         renderer.render(carousel_of(slide(Role.COVER, title="Tea")), find_template("default"), tmp_path / "out")
-        told.append(parse_order(runner.commands[0].stdin).own_fonts_dir)
-    assert told == [str((tmp_path / "fonts").resolve()), None]
+        told.append(parse_order(runner.commands[0].stdin).own_fonts.fonts)
+    assert told == [(OwnFont(name="fonts/mine.ttf", file=str((tmp_path / "fonts/mine.ttf").resolve())),), ()]
 
 
 @pytest.mark.parametrize(
@@ -282,7 +283,7 @@ def test_the_worker_finds_the_same_letters(wanted: tuple[str, ...], own: bool, t
         root_dir=tmp_path,
         fonts=wanted,
         bundled_fonts_dir=Path(renderer_module.__file__).parent / "fonts",
-        own_fonts_dir=tmp_path / "fonts" if own else None,
+        own_fonts=read_font_folder(tmp_path / "fonts"),
     )
     wording = Wording(coverage=typesetter.read_coverage())
     renderer = Renderer(runner=ToldRunner(), fonts_dir=tmp_path / "fonts")

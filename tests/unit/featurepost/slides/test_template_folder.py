@@ -10,7 +10,7 @@ from tests.unit.featurepost.slides.studio import SLIDES, write_template
 
 from lamplighter.errors import ConfigError, DiskError, InputError, LamplighterError, UsageError
 from lamplighter.featurepost.feature import Role, SlideText
-from lamplighter.featurepost.slides.template_folder import copy_template, find_template, list_templates
+from lamplighter.featurepost.slides.template_folder import copy_template, find_template, list_misnamed, list_templates
 from lamplighter.featurepost.slides.template_settings import Texts
 from lamplighter.featurepost.slides.typesetter import Words
 
@@ -71,10 +71,20 @@ def test_an_unknown_name_is_refused_with_the_nearest_one(name: str, tmp_path: Pa
     """A wrong or hostile name is answered in one line and never becomes a path."""
     with pytest.raises(ConfigError) as caught:
         find_template(name, tmp_path)
-    assert "there is no template of this name; did you mean '" in str(caught.value)
+    near = {"editoral": "did you mean 'editorial'?", "../default": "did you mean 'default'?"}
+    remedy = near.get(name, "known are default, editorial")
+    assert str(caught.value).endswith(f"there is no template of this name; {remedy}")
     assert "\n" not in str(caught.value)
-    if name == "editoral":
-        assert "'editorial'" in str(caught.value)
+
+
+def test_a_folder_whose_name_can_be_none_is_told(tmp_path: Path) -> None:
+    """It is not among the templates, and asking for it says what is wrong with the name."""
+    write_template(tmp_path, name="Up")
+    assert list_templates(tmp_path) == ("default", "editorial")
+    assert list_misnamed(tmp_path) == ("Up",)
+    assert list_misnamed(tmp_path / "nowhere") == ()
+    with pytest.raises(ConfigError, match=r"template 'Up': a template's name has small .*; rename its"):
+        find_template("Up", tmp_path)
 
 
 @pytest.mark.parametrize("missing", ["template.toml", "slides.typ"])
@@ -133,7 +143,7 @@ def test_a_template_of_too_many_files_is_refused(tmp_path: Path) -> None:
     folder_dir = write_template(tmp_path)
     for number in range(200):
         (folder_dir / f"{number}.txt").touch()
-    with pytest.raises(ConfigError, match="more than 200 files"):
+    with pytest.raises(ConfigError, match="more than 200 files in it; keep only what slides need"):
         find_template("plain", tmp_path)
 
 

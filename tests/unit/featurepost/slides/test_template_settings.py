@@ -27,7 +27,7 @@ def _refusal(content: str | bytes) -> str:
     ("old", "new", "words"),
     [
         ("contract = 1", "contract = 2", ":1: contract is 2, this version knows 1"),
-        ("contract = 1\n", "", ": Object missing required field `contract`"),
+        ("contract = 1\n", "", ": contract is missing; write contract = 1"),
         ("contract = 1", "contract = 1\nfont = 3", ":2: unknown key 'font'; did you mean 'fonts'?"),
         (
             "contract = 1",
@@ -36,11 +36,11 @@ def _refusal(content: str | bytes) -> str:
         ),
         ('fonts = ["Inter", "Noto Sans JP"]', "fonts = []", ":3: fonts is empty"),
         ('fonts = ["Inter", "Noto Sans JP"]', "fonts = [1]", ":3: fonts: Expected `str`, got `int`"),
-        ("size = [320, 400]", "size = [320, 0]", ":2: a size is not 16 to 4096 pixels"),
+        ("size = [320, 400]", "size = [320, 0]", ":2: size: 0 is not 16 to 4096 pixels"),
         ("size = [320, 400]", "size = [320]", ":2: size: Expected `array` of length 2, got 1"),
-        ("photo = [320, 200]", "photo = [320, 99999]", ":10: a size is not 16 to 4096 pixels"),
+        ("photo = [320, 200]", "photo = [320, 99999]", ":10: roles.cover.photo: 99999 is not 16 to 4096 pixels"),
         ("photo = [320, 200]", 'photo = "big"', ":10: roles.cover.photo: Expected `array | null`, got `str`"),
-        ("title = 40", "title = 0", ":11: a text limit is below 1"),
+        ("title = 40", "title = 0", ":11: roles.cover.text.title: 0 is not 1 or more letters"),
         ("title = 40", "titel = 40", ":11: unknown key 'titel'; did you mean 'title'?"),
         ("title = 40", 'title = "a"', ":11: roles.cover.text.title: Expected `int | null`, got `str`"),
         ("[roles.cover]", "[roles.cower]", ":9: unknown key 'cower'; did you mean 'cover'?"),
