@@ -6,12 +6,13 @@ PRODUCT := .venv/.product
 DEV := .venv/.dev
 DEMO_DIR ?= lamplighter-demo
 
-.PHONY: help demo test check proof bench lock format wheel clean
+.PHONY: help demo test check proof incident bench lock format wheel clean
 help:
 	@echo "make demo    the main job, offline, in $(DEMO_DIR)/"
 	@echo "make test    every test, in random order (COVERAGE=1 also measures coverage and holds it to its budget)"
 	@echo "make check   ruff, mypy, import contracts, budgets"
 	@echo "make proof   the whole crash matrices"
+	@echo "make incident  the story of the lock, played with real processes"
 	@echo "make bench   what we measure"
 	@echo "make wheel   a wheel in dist/"
 	@echo "make lock    resolve requirements again (needs uv)"
@@ -58,10 +59,14 @@ check: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform darwin src
 	$(BIN)/lint-imports
 	$(BIN)/python tools/budgets.py
 	$(BIN)/python tools/reference.py --check
 	$(BIN)/python -m tools.make_sample --check
+
+incident: $(PRODUCT)
+	@$(BIN)/python -m tools.incident
 
 bench: $(DEV)
 	@missed=0; for bench in bench/*.py; do env -u PYTHONDONTWRITEBYTECODE $(BIN)/python $$bench || missed=1; done; exit $$missed

@@ -4,11 +4,13 @@ LamplighterError
 ├── UsageError           64  the command was typed wrongly
 ├── ConfigError          65  settings or catalog say something impossible
 ├── InputError           66  something named does not exist
+│   └── NoWorkspace      66  no folder here or above is one
 ├── UpstreamError        69  a shop, tool or service did not do its part
 ├── InternalError        70  a rule of ours was broken before harm was done
 │   └── Fenced           70  the lock moved on to another run
 ├── LockUnusable         73  the lock cannot be relied on here
 ├── DiskError            74  a file could not be read or written
+│   └── Damaged          74  a database is one no more
 ├── LockBusy             75  another run holds the lock
 └── NeedsHuman           77  only a person can go on
 """
@@ -88,6 +90,10 @@ class InputError(LamplighterError):
     failure = FailureClass.INPUT
 
 
+class NoWorkspace(InputError):
+    """there is no workspace here or above."""
+
+
 class UpstreamError(LamplighterError):
     """the other side did not do its part."""
 
@@ -116,6 +122,10 @@ class DiskError(LamplighterError):
 
     failure = FailureClass.DISK
     permanent = False
+
+
+class Damaged(DiskError):
+    """the database is damaged."""
 
 
 class LockBusy(LamplighterError):

@@ -179,7 +179,7 @@ def test_a_killed_run_never_holds_the_lock(stocked: Path) -> None:
     process.communicate(timeout=60)
     ended = run("generate", "--force", "--json", "--workspace", stocked)
     assert (ended.code, ended.value()["outcome"]) == (0, "produced")
-    assert ended.value()["flags"] == ["predecessor_died", "forced"]
+    assert ended.value()["flags"] == ["forced", "predecessor_died"]
     rows = json.loads(run("runs", "list", "--json", "--workspace", stocked).out)
     assert [rows[1]["outcome"], rows[1]["exit_code"]] == ["killed", 137]
     drafts = list((stocked / "content/sns").glob("_draft-*"))

@@ -5,6 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from lamplighter.engine import supervisor
+from lamplighter.engine.holder import LOCK_FILE
+from lamplighter.engine.ledger import Ledger
+from lamplighter.engine.lock import JobLock
 from lamplighter.engine.supervisor import Run
 from lamplighter.featurepost import stock
 from lamplighter.publish.folder import FolderPublisher
@@ -33,6 +37,21 @@ def _copy_instead_of_rename(source_dir: Path, target_dir: Path) -> None:
     shutil.rmtree(source_dir)
 
 
+def _unlink_and_close(self: JobLock) -> None:
+    """Tidy the lock file away at release: whoever waits for it holds a file that nobody else ever sees."""
+    (self._folder / LOCK_FILE).unlink(missing_ok=True)
+    _close(self)
+
+
+_close = JobLock._close
+
+
+def _reconcile_nothing(ledger: Ledger, job: str, *, own: int) -> int:
+    """Write no word for the dead: their rows stay open for ever."""
+    del ledger, job, own
+    return 0
+
+
 def plant(name: str) -> None:
     """Put a bug in this process; "none" puts none."""
     if name == "journal-after-call":
@@ -40,5 +59,9 @@ def plant(name: str) -> None:
         FolderPublisher.recall = _recall_nothing  # type: ignore[method-assign]  # else the outbox would heal it
     elif name == "copy-instead-of-rename":
         setattr(stock, "move_folder", _copy_instead_of_rename)  # noqa: B010 - the bug under test
+    elif name == "unlink-at-release":
+        JobLock._close = _unlink_and_close  # type: ignore[method-assign]  # the bug under test
+    elif name == "no-reconcile":
+        setattr(supervisor, "reconcile", _reconcile_nothing)  # noqa: B010 - the bug under test
     elif name != "none":
         raise ValueError(name)

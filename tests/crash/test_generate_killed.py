@@ -10,13 +10,13 @@ from tests.crash.matrix import (
     Matrix,
     choose_points,
     leftovers,
-    list_points,
     run,
     runs_without_outcome,
 )
 
 from lamplighter.featurepost.feature import parse_manifest
 
+COMMAND = ("generate", "--workspace", "{workspace}")
 pytestmark = [pytest.mark.crash, pytest.mark.timeout(1500)]
 
 
@@ -57,13 +57,13 @@ def find_harm(workspace: Path, plant: str) -> list[str]:
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_a_killed_generate_leaves_no_half_feature(one_missing: Path, tmp_path: Path, shard: int) -> None:
     """Whatever line the process dies at, ready features are whole and the next run fills the stock."""
-    matrix = Matrix(command="generate", source=one_missing, folder=tmp_path, find_harm=find_harm)
-    assert matrix.harms(choose_points(list_points(one_missing, tmp_path, "generate"), shard)) == {}
+    matrix = Matrix(command=COMMAND, source=one_missing, folder=tmp_path, find_harm=find_harm)
+    assert matrix.harms(choose_points(matrix.points(), shard)) == {}
 
 
 def test_the_matrix_catches_a_copy_in_place_of_the_rename(one_missing: Path, tmp_path: Path) -> None:
     """With the planted bug some point leaves half a feature, so a matrix without harm means something."""
     plant = "copy-instead-of-rename"
-    matrix = Matrix(command="generate", source=one_missing, folder=tmp_path, find_harm=find_harm, plant=plant)
-    points = list_points(one_missing, tmp_path, "generate", plant, inside="planted.py")
+    matrix = Matrix(command=COMMAND, source=one_missing, folder=tmp_path, find_harm=find_harm, plant=plant)
+    points = matrix.points(inside="planted.py")
     assert any(matrix.kill_and_look(point) for point in reversed(points))

@@ -11,13 +11,13 @@ from tests.crash.matrix import (
     Matrix,
     choose_points,
     leftovers,
-    list_points,
     run_planted,
     runs_without_outcome,
 )
 
 from lamplighter.featurepost.feature import parse_manifest
 
+COMMAND = ("post", "--workspace", "{workspace}")
 pytestmark = [pytest.mark.crash, pytest.mark.timeout(1500)]
 
 
@@ -48,13 +48,13 @@ def find_harm(workspace: Path, plant: str) -> list[str]:
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_a_killed_post_goes_out_exactly_once(stocked: Path, tmp_path: Path, shard: int) -> None:
     """Whatever line the process dies at, the next run leaves one whole post, one record line, no leftovers."""
-    matrix = Matrix(command="post", source=stocked, folder=tmp_path, find_harm=find_harm)
-    assert matrix.harms(choose_points(list_points(stocked, tmp_path, "post"), shard)) == {}
+    matrix = Matrix(command=COMMAND, source=stocked, folder=tmp_path, find_harm=find_harm)
+    assert matrix.harms(choose_points(matrix.points(), shard)) == {}
 
 
 def test_the_matrix_catches_a_journal_that_is_written_after_the_call(stocked: Path, tmp_path: Path) -> None:
     """With the planted bug some point does harm, so a matrix without harm means something."""
     plant = "journal-after-call"
-    matrix = Matrix(command="post", source=stocked, folder=tmp_path, find_harm=find_harm, plant=plant)
-    points = list_points(stocked, tmp_path, "post", plant, inside="publish/journal.py")
+    matrix = Matrix(command=COMMAND, source=stocked, folder=tmp_path, find_harm=find_harm, plant=plant)
+    points = matrix.points(inside="publish/journal.py")
     assert any(matrix.kill_and_look(point) for point in points)

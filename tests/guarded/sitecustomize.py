@@ -1,4 +1,4 @@
-"""Loaded by every Python process a test starts: the same guard there, and coverage when it is asked for."""
+"""Loaded by every Python process a test starts: the same guard there, coverage and the crash killer when asked for."""
 
 from __future__ import annotations
 
@@ -17,3 +17,7 @@ if os.environ.get("COVERAGE_PROCESS_START"):
         import coverage
 
         coverage.process_startup()
+if os.environ.get("LAMPLIGHTER_CRASH") and "lamplighter.app.working" in sys.orig_argv:
+    from tests.crash.killer import WORKER, install
+
+    install(WORKER)

@@ -12,7 +12,9 @@ import pytest
 from tests.simulators.child import Child, is_running, until
 from tests.simulators.clock import VirtualClock
 
-from lamplighter.engine.lock import LOCK_FILE, JobLock, is_held, read_owner
+from lamplighter.engine.holder import LOCK_FILE, is_held
+from lamplighter.engine.lock import JobLock
+from lamplighter.engine.owner import read_owner
 from lamplighter.errors import Fenced, LockBusy
 
 HOLDER = """
@@ -231,7 +233,8 @@ def test_asking_never_keeps_a_run_out(folder: Path) -> None:
     code = """
     import sys
     from pathlib import Path
-    from lamplighter.engine.lock import is_held, read_owner
+    from lamplighter.engine.holder import is_held
+    from lamplighter.engine.owner import read_owner
     print("asking", flush=True)
     while True:
         is_held(Path(sys.argv[1]))

@@ -20,7 +20,7 @@ from typing import Self
 
 from tests.simulators.clock import START, VirtualClock
 
-from lamplighter.app import MIGRATIONS
+from lamplighter.app.opening import MIGRATIONS
 from lamplighter.config.workspace import make_workspace
 from lamplighter.engine.supervisor import Run
 from lamplighter.errors import LamplighterError

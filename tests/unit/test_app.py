@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from tests.simulators.clock import START, VirtualClock
 from tests.simulators.desk import Desk
 from tests.simulators.publisher import make_receipt
 
-from lamplighter import app
-from lamplighter.app import Workspace
+from lamplighter.app import looking, making, opening, place
+from lamplighter.app.place import Workspace
 from lamplighter.config.workspace import NewWorkspace, make_workspace
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.errors import ConfigError, FailureClass, InputError, LamplighterError, UsageError
@@ -40,8 +41,18 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def workspace_of(desk: Desk) -> Workspace:
-    """Return what a command would open."""
-    return Workspace(folder=desk.folder, clock=desk.clock, say=desk.said.append)
+    """Return what a command would open; its jobs work in this process, which alone knows the desk's clock."""
+    return Workspace(folder=desk.folder, clock=desk.clock, say=desk.said.append, apart=False)
+
+
+def fill_here(workspace: Workspace) -> RunReport:
+    """Do what `generate` does, in this process."""
+    return making.run_generate(replace(workspace, apart=False))
+
+
+def post_here(workspace: Workspace) -> RunReport:
+    """Do what `post` does, in this process."""
+    return making.run_post(replace(workspace, apart=False))
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, int, bytes]]:
@@ -77,15 +88,19 @@ class Recorder:
         self.calls.append(f"post {workspace.folder.name}")
         return self._posted
 
-    def show(self, folder: Path) -> app.DemoResult:
+    def show(self, folder: Path) -> making.DemoResult:
         """Run the demo on the recorder."""
-        return app.demo(folder, VirtualClock(), hush, make=self.make, fill=self.fill, publish=self.publish)
+        return making.demo(folder, VirtualClock(), hush, make=self.make, fill=self.fill, publish=self.publish)
 
 
 def test_the_demo_calls_only_what_the_commands_call() -> None:
     """Its defaults are the very functions behind init, generate and post."""
-    defaults = {name: parameter.default for name, parameter in inspect.signature(app.demo).parameters.items()}
-    assert (defaults["make"], defaults["fill"], defaults["publish"]) == (app.init, app.run_generate, app.run_post)
+    defaults = {name: parameter.default for name, parameter in inspect.signature(making.demo).parameters.items()}
+    assert (defaults["make"], defaults["fill"], defaults["publish"]) == (
+        making.init,
+        making.run_generate,
+        making.run_post,
+    )
 
 
 def test_the_demo_makes_a_workspace_fills_the_stock_and_posts_once(tmp_path: Path) -> None:
@@ -132,7 +147,8 @@ def test_a_workspace_with_a_shop_of_ones_own_is_no_demo(tmp_path: Path) -> None:
 
 def test_the_whole_demo_and_the_demo_again(tmp_path: Path) -> None:
     """Three made, one posted; then the stock is filled up and the day's post stands; then nothing is needed."""
-    runs = [app.demo(tmp_path / "demo", VirtualClock(), hush) for _ in range(3)]
+    folder = tmp_path / "demo"
+    runs = [making.demo(folder, VirtualClock(), hush, fill=fill_here, publish=post_here) for _ in range(3)]
     first, second, third = ([report.outcome.value for report in (*run.generated, run.posted)] for run in runs)
     assert first == ["produced", "produced", "nothing_needed", "produced"]
     assert second == ["produced", "nothing_needed", "nothing_needed"]
@@ -142,9 +158,9 @@ def test_the_whole_demo_and_the_demo_again(tmp_path: Path) -> None:
     assert post.name == "2026-05-04-1930-feature-0001-wrenfold"
     assert {path.suffix for path in post.iterdir()} == {".jpg", ".txt", ".json", ".html"}
     demo = Workspace(folder=tmp_path / "demo", clock=VirtualClock(), say=hush)
-    assert len(app.read_runs(demo, job="", limit=99)) == 9
+    assert len(looking.read_runs(demo, job="", limit=99)) == 9
     assert (tmp_path / "demo" / "state").stat().st_mode & 0o777 == 0o700
-    assert app.read_status(demo).level.have == 3
+    assert looking.read_status(demo).level.have == 3
 
 
 def test_a_named_folder_must_be_there(tmp_path: Path) -> None:
@@ -152,9 +168,9 @@ def test_a_named_folder_must_be_there(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for name, cause in (("gone", "no such folder"), ("file", "not a folder"), ("x" * 300, "no such folder")):
         with pytest.raises(InputError, match=cause):
-            app.open_workspace(str(tmp_path / name), hush)
+            place.open_workspace(str(tmp_path / name), hush)
     with pytest.raises(InputError, match="no lamplighter"):
-        app.open_workspace(str(tmp_path), hush)
+        place.open_workspace(str(tmp_path), hush)
 
 
 def test_without_a_name_it_is_the_nearest_above_the_present_folder(
@@ -165,10 +181,10 @@ def test_without_a_name_it_is_the_nearest_above_the_present_folder(
     (tmp_path / "real" / "a" / "b").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "real")
     monkeypatch.chdir(tmp_path / "real" / "a" / "b")
-    assert app.open_workspace(None, hush).folder == (tmp_path / "real").resolve()
+    assert place.open_workspace(None, hush).folder == (tmp_path / "real").resolve()
     monkeypatch.chdir(tmp_path)
-    assert app.open_workspace("link", hush).folder == (tmp_path / "real").resolve()
-    assert app.open_workspace("real/a", hush).folder == (tmp_path / "real").resolve()
+    assert place.open_workspace("link", hush).folder == (tmp_path / "real").resolve()
+    assert place.open_workspace("real/a", hush).folder == (tmp_path / "real").resolve()
 
 
 def test_a_present_folder_that_is_gone_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,10 +193,10 @@ def test_a_present_folder_that_is_gone_is_one_line(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     acts: tuple[Callable[[], object], ...] = (
-        lambda: app.open_workspace(None, hush),
-        lambda: app.open_workspace("x", hush),
-        lambda: app.init(Path("x"), ()),
-        lambda: app.demo(Path("x"), VirtualClock(), hush),
+        lambda: place.open_workspace(None, hush),
+        lambda: place.open_workspace("x", hush),
+        lambda: making.init(Path("x"), ()),
+        lambda: making.demo(Path("x"), VirtualClock(), hush),
     )
     for act in acts:
         with pytest.raises(InputError, match="the present folder is gone"):
@@ -193,9 +209,9 @@ def test_another_users_folder_is_refused(tmp_path: Path) -> None:
         os.chown(tmp_path, 1, 1)
     foreign = tmp_path if os.geteuid() == 0 else Path("/")
     with pytest.raises(UsageError, match="it belongs to user"):
-        app.refuse_other_user(foreign)
+        place.refuse_other_user(foreign)
     with pytest.raises(UsageError, match="it belongs to user"):
-        app.init(foreign, ())
+        making.init(foreign, ())
 
 
 def test_looking_changes_nothing(desk: Desk) -> None:
@@ -205,13 +221,13 @@ def test_looking_changes_nothing(desk: Desk) -> None:
     desk.database.close()
     before = snapshot(desk.folder)
     workspace = workspace_of(desk)
-    app.plan_generate(workspace)
-    app.plan_generate(workspace, force=True, brand="kirino")
-    app.plan_post(workspace)
-    app.plan_post(workspace, force=True)
-    app.read_status(workspace)
-    app.read_runs(workspace, job="", limit=5)
-    with app.reading(workspace) as parts:
+    making.plan_generate(workspace)
+    making.plan_generate(workspace, force=True, brand="kirino")
+    making.plan_post(workspace)
+    making.plan_post(workspace, force=True)
+    looking.read_status(workspace)
+    looking.read_runs(workspace, job="", limit=5)
+    with opening.reading(workspace) as parts:
         parts.stock.ready()
     assert snapshot(desk.folder) == before
 
@@ -221,10 +237,10 @@ def test_looking_at_a_new_workspace_makes_no_state(tmp_path: Path) -> None:
     make_workspace(tmp_path, ("shop.example",))
     before = snapshot(tmp_path)
     workspace = Workspace(folder=tmp_path, clock=VirtualClock(), say=hush)
-    assert app.plan_generate(workspace).wanted == 2
-    plan, calls = app.plan_post(workspace)
+    assert making.plan_generate(workspace).wanted == 2
+    plan, calls = making.plan_post(workspace)
     assert (plan.post, calls) == (None, ())
-    status = app.read_status(workspace)
+    status = looking.read_status(workspace)
     assert (status.level.have, status.runs, status.posted_today) == (0, (), None)
     assert snapshot(tmp_path) == before
 
@@ -234,14 +250,14 @@ def test_a_run_that_fails_by_its_settings_is_recorded(desk: Desk) -> None:
     settings = desk.folder / "lamplighter.toml"
     good = settings.read_text()
     settings.write_text(f"{good}\ntypo = 1\n")
-    for run, job in ((app.run_generate, "generate"), (app.run_post, "post")):
+    for run, job in ((making.run_generate, "generate"), (making.run_post, "post")):
         report = run(workspace_of(desk))
         assert (report.outcome, report.exit_code) == (Outcome.FAILED, 65), job
         assert "typo" in report.line
     with pytest.raises(ConfigError):
-        app.read_status(workspace_of(desk))
+        looking.read_status(workspace_of(desk))
     settings.write_text(good)
-    runs = app.read_runs(workspace_of(desk), job="", limit=9)
+    runs = looking.read_runs(workspace_of(desk), job="", limit=9)
     assert [(run.job, run.report and run.report.failure) for run in runs] == [
         ("post", FailureClass.CONFIG), ("generate", FailureClass.CONFIG)
     ]  # fmt: skip
@@ -254,53 +270,53 @@ def test_a_run_without_a_good_catalog_is_recorded(desk: Desk, content: str | Non
     catalog.unlink()
     if content is not None:
         catalog.write_text(content)
-    report = app.run_generate(workspace_of(desk))
+    report = making.run_generate(workspace_of(desk))
     assert (report.outcome, report.exit_code) == (Outcome.FAILED, code)
-    assert len(app.read_runs(workspace_of(desk), job="generate", limit=9)) == 1
+    assert len(looking.read_runs(workspace_of(desk), job="generate", limit=9)) == 1
 
 
 def test_a_brand_nobody_knows_is_said_with_those_that_are_known(desk: Desk) -> None:
     """In a run and in a dry run."""
-    report = app.run_generate(workspace_of(desk), brand="wrenfld")
+    report = making.run_generate(workspace_of(desk), brand="wrenfld")
     assert report.exit_code == 66
     assert report.line == "brand 'wrenfld': it is not in the catalog; known are wrenfold, kirino"
     with pytest.raises(InputError, match="known are wrenfold, kirino"):
-        app.plan_generate(workspace_of(desk), brand="wrenfld")
+        making.plan_generate(workspace_of(desk), brand="wrenfld")
 
 
 def test_a_shop_folder_that_is_missing_fails_with_drafts_that_say_so(desk: Desk) -> None:
     """Each brand is tried once."""
-    report = app.run_generate(workspace_of(desk))
+    report = making.run_generate(workspace_of(desk))
     assert (report.outcome, report.exit_code) == (Outcome.FAILED, 66)
     assert "there is no such product list" in report.line
-    assert app.read_status(workspace_of(desk)).drafts == 2
+    assert looking.read_status(workspace_of(desk)).drafts == 2
 
 
 def test_post_and_what_it_leaves(desk: Desk) -> None:
     """The folder publisher's post, the record, the log, the status."""
     desk.put()
-    plan, calls = app.plan_post(workspace_of(desk))
+    plan, calls = making.plan_post(workspace_of(desk))
     assert plan.post is not None
     assert any(call.endswith("preview.html") for call in calls)
-    report = app.run_post(workspace_of(desk))
+    report = making.run_post(workspace_of(desk))
     assert (report.outcome, report.outputs) == (Outcome.PRODUCED, ("feature-0001-wrenfold",))
     assert (desk.folder / "state" / "folder_posted.jsonl").is_file()
-    status = app.read_status(workspace_of(desk))
+    status = looking.read_status(workspace_of(desk))
     assert status.posted_today is not None
     assert status.posted_today.feature_id == "feature-0001-wrenfold"
     assert status.next_post_at == START.replace(hour=19, minute=30)
-    (run,) = app.read_runs(workspace_of(desk), job="post", limit=9)
-    assert any("produced" in line for line in app.read_log(workspace_of(desk), run.number))
-    assert app.find_run(workspace_of(desk), run.number) == run
+    (run,) = looking.read_runs(workspace_of(desk), job="post", limit=9)
+    assert any("produced" in line for line in looking.read_log(workspace_of(desk), run.number))
+    assert looking.find_run(workspace_of(desk), run.number) == run
 
 
 def test_a_run_without_a_log_has_none(desk: Desk) -> None:
     """It may have been deleted; an unknown run is an error."""
-    app.run_post(workspace_of(desk))
+    making.run_post(workspace_of(desk))
     shutil.rmtree(desk.folder / "state" / "logs")
-    assert app.read_log(workspace_of(desk), 1) == ()
+    assert looking.read_log(workspace_of(desk), 1) == ()
     with pytest.raises(InputError, match="there is no such run"):
-        app.read_log(workspace_of(desk), 99)
+        looking.read_log(workspace_of(desk), 99)
 
 
 def test_status_tells_of_skips_holds_and_troubles(desk: Desk) -> None:
@@ -309,7 +325,7 @@ def test_status_tells_of_skips_holds_and_troubles(desk: Desk) -> None:
     desk.put(hold=Reason(kind="hold", text="x", at=START))
     broken = desk.put()
     (broken.folder / "feature.json").unlink()
-    status = app.read_status(workspace_of(desk))
+    status = looking.read_status(workspace_of(desk))
     assert status.skipped == ("kirino until 2026-05-06 12:00 UTC: holiday",)
     assert (status.held, status.level.have, len(status.level.troubles), status.holders) == (1, 0, 1, ())
 
@@ -318,11 +334,11 @@ def test_a_feature_that_is_going_out_is_not_to_be_touched(desk: Desk) -> None:
     """Until the next post has settled it."""
     item = desk.put()
     desk.journal.claim("2026-05-04-1930", item.id, generation=1, run=1)
-    with app.writing(workspace_of(desk)) as parts:
+    with opening.writing(workspace_of(desk)) as parts:
         with pytest.raises(InputError, match=r"it is going out for 2026-05-04-1930; lamplighter post settles it"):
-            app.refuse_busy(parts, item)
+            opening.refuse_busy(parts, item)
         parts.journal.published("2026-05-04-1930", make_receipt("s", item.id), generation=1)
-        app.refuse_busy(parts, item)
+        opening.refuse_busy(parts, item)
 
 
 def test_a_draft_that_is_being_made_is_not_to_be_touched(desk: Desk) -> None:
@@ -334,24 +350,24 @@ def test_a_draft_that_is_being_made_is_not_to_be_touched(desk: Desk) -> None:
         f"JobLock(Path({str(desk.folder / 'state/locks/generate')!r}), SystemClock()).acquire('generate');"
         "print('held', flush=True); sys.stdin.read()"
     )
-    with app.writing(workspace_of(desk)) as parts:
+    with opening.writing(workspace_of(desk)) as parts:
         with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
             assert holder.stdout is not None
             holder.stdout.readline()
             with pytest.raises(InputError, match="it is being made right now"):
-                app.refuse_busy(parts, draft)
+                opening.refuse_busy(parts, draft)
             holder.communicate()
-        app.refuse_busy(parts, draft)
+        opening.refuse_busy(parts, draft)
 
 
 def test_times_are_told_in_the_workspaces_zone(desk: Desk) -> None:
     """A person reads their own clock."""
     settings = desk.folder / "lamplighter.toml"
     settings.write_text(settings.read_text().replace('zone = "UTC"', 'zone = "Asia/Tokyo"'))
-    app.run_post(workspace_of(desk))
-    (run,) = app.read_runs(workspace_of(desk), job="", limit=1)
+    making.run_post(workspace_of(desk))
+    (run,) = looking.read_runs(workspace_of(desk), job="", limit=1)
     assert run.started_at.isoformat() == "2026-05-04T21:00:00+09:00"
-    status = app.read_status(workspace_of(desk))
+    status = looking.read_status(workspace_of(desk))
     assert status.next_post_at is not None
     assert status.next_post_at.isoformat() == "2026-05-05T19:30:00+09:00"
 
@@ -367,13 +383,13 @@ def test_a_workspace_whose_path_is_no_plain_text_is_refused(name: str, tmp_path:
     folder = tmp_path / name
     folder.mkdir()
     (tmp_path / "link").symlink_to(name)
-    for place in (folder / "new", folder, tmp_path / "link"):
+    for there in (folder / "new", folder, tmp_path / "link"):
         with pytest.raises(InputError, match="its path is not UTF-8 text") as caught:
-            app.init(place, ())
+            making.init(there, ())
         assert "\n" not in str(caught.value)
         with pytest.raises(InputError, match="its path is not UTF-8 text"):
-            app.demo(place, VirtualClock(START), hush)
+            making.demo(there, VirtualClock(START), hush)
     assert list(folder.iterdir()) == []
     (folder / "lamplighter.toml").touch()
     with pytest.raises(InputError, match="move it or give it another name"):
-        app.open_workspace(str(tmp_path / "link"), hush)
+        place.open_workspace(str(tmp_path / "link"), hush)

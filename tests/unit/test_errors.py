@@ -11,6 +11,7 @@ import pytest
 from lamplighter import errors
 from lamplighter.errors import (
     ConfigError,
+    Damaged,
     DiskError,
     FailureClass,
     Fenced,
@@ -20,6 +21,7 @@ from lamplighter.errors import (
     LockBusy,
     LockUnusable,
     NeedsHuman,
+    NoWorkspace,
     UpstreamError,
     UsageError,
 )
@@ -28,11 +30,13 @@ CODES = {
     UsageError: 64,
     ConfigError: 65,
     InputError: 66,
+    NoWorkspace: 66,
     UpstreamError: 69,
     InternalError: 70,
     Fenced: 70,
     LockUnusable: 73,
     DiskError: 74,
+    Damaged: 74,
     LockBusy: 75,
     NeedsHuman: 77,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from datetime import timedelta
 
-from lamplighter import app
+from lamplighter.app import opening, place
 from lamplighter.cli.command import Add, whole_number
 from lamplighter.cli.console import Console, Json
 from lamplighter.errors import InputError, UsageError, render_line
@@ -26,9 +26,9 @@ def add_commands(add: Add) -> None:
 
 
 def _list(arguments: argparse.Namespace, console: Console) -> int:
-    workspace = app.open_workspace(arguments.workspace, console.say)
+    workspace = place.open_workspace(arguments.workspace, console.say)
     rows: list[dict[str, Json]] = []
-    with app.reading(workspace) as parts:
+    with opening.reading(workspace) as parts:
         featured = parts.index.last_featured()
         for brand in parts.read_brands():
             state = parts.states.read(brand.slug, now=workspace.clock.now())
@@ -64,9 +64,9 @@ def _skip(arguments: argparse.Namespace, console: Console) -> int:
     longest = LONGEST_SKIP.days
     if not 1 <= arguments.days <= longest:
         raise UsageError("brands skip --days", f"{arguments.days} is not 1 to {longest}", "a skip always ends")
-    workspace = app.open_workspace(arguments.workspace, console.say)
+    workspace = place.open_workspace(arguments.workspace, console.say)
     until = workspace.clock.now() + timedelta(days=arguments.days)
-    with app.writing(workspace) as parts:
+    with opening.writing(workspace) as parts:
         _check_known(parts, arguments.brand)
         parts.states.skip(arguments.brand, until=until, reason=render_line(arguments.reason))
     console.good(f"{arguments.brand} is skipped until {until:%Y-%m-%d %H:%M} UTC")
@@ -75,7 +75,7 @@ def _skip(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _unskip(arguments: argparse.Namespace, console: Console) -> int:
-    with app.writing(app.open_workspace(arguments.workspace, console.say)) as parts:
+    with opening.writing(place.open_workspace(arguments.workspace, console.say)) as parts:
         _check_known(parts, arguments.brand)
         parts.states.unskip(arguments.brand)
     console.good(f"{arguments.brand} is taken in again")
@@ -83,7 +83,7 @@ def _unskip(arguments: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _check_known(parts: app.Parts, slug: str) -> None:
+def _check_known(parts: opening.Parts, slug: str) -> None:
     known = [brand.slug for brand in parts.read_brands()]
     if slug not in known:
         raise InputError(f"brand {slug!r}", "it is not in the catalog", f"known are {', '.join(known)}")

@@ -5,20 +5,22 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import logging
+import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from lamplighter import __version__
-from lamplighter.cli.command import Handler
+from lamplighter.app.head import find_head_line
+from lamplighter.cli import run
+from lamplighter.cli.command import Add, Handler
 from lamplighter.cli.console import Console, Json, close_output, print_error
 from lamplighter.errors import DiskError, FailureClass, LamplighterError
 from lamplighter.host.signals import Interrupted, holding_interrupts
 
 _DESCRIPTION = "Posts from a shop's own products, kept in stock and published one a day, exactly once."
 _BUG_EXIT = 1
+_HEADLESS = frozenset({"watch", "init", "demo"})
 
 
 class Parser(argparse.ArgumentParser):
@@ -30,11 +32,22 @@ class Parser(argparse.ArgumentParser):
         print_error(f"{command}{': ' if command else ''}{message}; see {self.prog} --help")
         raise SystemExit(FailureClass.USAGE.value)
 
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        """Return what formats the help; argparse asks for one with each argument, and its own loads shutil."""
+        return argparse.HelpFormatter(self.prog, width=_read_width())
 
-def build_parser() -> Parser:
-    """Return the parser of the whole command line."""
-    from lamplighter.cli import brands, making, runs, status, stock, template  # noqa: PLC0415 - `--version` needs none of them
 
+def _read_width() -> int:
+    """Return the columns there are for help: what COLUMNS says, else those of the terminal, else 80."""
+    columns = os.environ.get("COLUMNS", "")
+    try:
+        return max(11, int(columns) - 2 if columns.isdecimal() else os.get_terminal_size(1).columns - 2)
+    except OSError:
+        return 78
+
+
+def build_parser(*, whole: bool = True) -> Parser:
+    """Return the parser of the whole command line, or of `run` alone, which starts often and loads little."""
     parser = Parser(prog="lamplighter", description=_DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"lamplighter {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -53,18 +66,31 @@ def build_parser() -> Parser:
     def add(name: str, handler: Handler, text: str) -> argparse.ArgumentParser:
         return add_to(commands, name, handler, text)
 
-    def add_group(name: str, text: str) -> Callable[[str, Handler, str], argparse.ArgumentParser]:
+    def add_group(name: str, text: str) -> Add:
         group = commands.add_parser(name, help=text, description=text)
         members = group.add_subparsers(dest="subcommand", required=True, metavar="WHAT")
         return lambda member, handler, words: add_to(members, member, handler, words)
 
+    if whole:
+        _add_all(add, add_group)
+    else:
+        run.add_commands(add)
+    return parser
+
+
+def _add_all(add: Add, add_group: Callable[[str, str], Add]) -> None:
+    """Add every command."""
+    from lamplighter.cli import brands, lock, making, runs, status, stock, template, watch  # noqa: PLC0415 - `run` needs none
+
+    run.add_commands(add)
     making.add_commands(add)
     status.add_commands(add)
     stock.add_commands(add_group("stock", "the features: ready, held, drafts and posted"))
     brands.add_commands(add_group("brands", "the catalog and its state"))
     runs.add_commands(add_group("runs", "what ran and how it ended"))
+    watch.add_commands(add)
+    lock.add_commands(add_group("lock", "who holds a job's lock, and ending it"))
     template.add_commands(add_group("template", "how slides look: a template of your own, tried and shown"))
-    return parser
 
 
 def main(argv: Sequence[str] | None = None, *, handler: Handler | None = None) -> int:
@@ -73,8 +99,8 @@ def main(argv: Sequence[str] | None = None, *, handler: Handler | None = None) -
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     arguments = _parse(argv)
-    logging.getLogger("stamina").addHandler(logging.NullHandler())  # it tells of retries on stderr otherwise
     try:
+        _tell_head(arguments)
         with holding_interrupts() as interrupts, interrupts.raising():
             code: int = (handler or arguments.handler)(arguments, Console(as_json=arguments.json))
     except LamplighterError as error:
@@ -85,8 +111,7 @@ def main(argv: Sequence[str] | None = None, *, handler: Handler | None = None) -
         print_error("interrupted")
         return 128 + error.number
     except Exception as error:  # noqa: BLE001 - the last boundary: a bug is said in one line too
-        if arguments.debug:
-            traceback.print_exc()
+        _tell_traceback(arguments)
         text = f"a bug: {type(error).__name__}: {error}"
         _tell_value({"error": text, "exit_code": _BUG_EXIT}, arguments)
         print_error(f"{text}; --debug shows where")
@@ -94,11 +119,24 @@ def main(argv: Sequence[str] | None = None, *, handler: Handler | None = None) -
     return code
 
 
+def _tell_head(arguments: argparse.Namespace) -> None:
+    """Say above everything else what is wrong: to a person, not to a scheduler, and not where it is said anyway."""
+    if arguments.command in _HEADLESS or getattr(arguments, "scheduled", False):
+        return
+    head = find_head_line(arguments.workspace)
+    if head:
+        print_error(head)
+
+
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Return the arguments; raises SystemExit after --help, --version and wrong usage."""
     try:
-        parser = build_parser()
-        arguments = parser.parse_args(argv)
+        given = list(sys.argv[1:] if argv is None else argv)
+        is_run = given[:1] == ["run"]
+        ours, mark, words = _split(given) if is_run else (given, False, [])
+        parser = build_parser(whole=not is_run)
+        arguments = parser.parse_args(ours)
+        arguments.has_words, arguments.words = mark, words
         if any("\udc80" <= letter <= "\udcff" for word in vars(arguments).values() for letter in str(word)):
             parser.error("an argument is not text in this terminal's encoding")
     except SystemExit:
@@ -111,9 +149,23 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return arguments
 
 
-def _tell_error(error: LamplighterError, arguments: argparse.Namespace) -> int:
+def _split(given: list[str]) -> tuple[list[str], bool, list[str]]:
+    """Part our arguments from the command behind the first --, which is nobody's to read but its own."""
+    if "--" not in given:
+        return given, False, []
+    at = given.index("--")
+    return given[:at], True, given[at + 1 :]
+
+
+def _tell_traceback(arguments: argparse.Namespace) -> None:
     if arguments.debug:
+        import traceback  # noqa: PLC0415 - it loads much
+
         traceback.print_exc()
+
+
+def _tell_error(error: LamplighterError, arguments: argparse.Namespace) -> int:
+    _tell_traceback(arguments)
     _tell_value({"error": str(error), "exit_code": error.failure.value}, arguments)
     print_error(str(error))
     return error.failure.value

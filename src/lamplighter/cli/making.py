@@ -6,10 +6,10 @@ import argparse
 import os
 from pathlib import Path
 
-from lamplighter import app
+from lamplighter.app import making, place
 from lamplighter.cli.command import Add
 from lamplighter.cli.console import Console, confirm
-from lamplighter.cli.report import describe_report, tell_report
+from lamplighter.cli.report import describe_report, tell_line, tell_report
 from lamplighter.errors import LamplighterError, UsageError
 from lamplighter.host.clock import SystemClock
 from lamplighter.publish.post import PostPlan
@@ -43,12 +43,12 @@ def add_commands(add: Add) -> None:
 def _demo(arguments: argparse.Namespace, console: Console) -> int:
     folder = Path(arguments.folder or arguments.workspace or _DEMO_FOLDER)
     with console.working("making features"):
-        result = app.demo(folder, SystemClock(), console.say)
+        result = making.demo(folder, SystemClock(), console.say)
     console.line()
     console.line(f"{'A new' if result.new else 'The'} demo workspace: {_short(result.folder)}")
     for report in result.generated:
-        tell_report(console, "generate", report)
-    tell_report(console, "post", result.posted)
+        tell_line(console, "generate", report)
+    tell_line(console, "post", result.posted)
     console.value(
         {
             "folder": str(result.folder),
@@ -75,7 +75,7 @@ def _say_where(console: Console, folder: Path) -> None:
 
 def _init(arguments: argparse.Namespace, console: Console) -> int:
     folder = Path(arguments.folder or arguments.workspace or ".")
-    made = app.init(folder, tuple(_seen_from(folder, shop) for shop in arguments.shop))
+    made = making.init(folder, tuple(_seen_from(folder, shop) for shop in arguments.shop))
     console.good(f"A workspace: {_short(made.folder)}")
     for file in made.files:
         console.line(f"  {_short(file)}")
@@ -101,17 +101,16 @@ def _seen_from(folder: Path, shop: str) -> str:
 
 
 def _generate(arguments: argparse.Namespace, console: Console) -> int:
-    workspace = app.open_workspace(arguments.workspace, console.say)
+    workspace = place.open_workspace(arguments.workspace, console.say)
     if arguments.dry_run:
         return _plan_generate(arguments, console, workspace)
     with console.working("making features"):
-        report = app.run_generate(workspace, force=arguments.force, brand=arguments.brand)
-    console.value(describe_report("generate", report))
+        report = making.run_generate(workspace, force=arguments.force, brand=arguments.brand)
     return tell_report(console, "generate", report)
 
 
-def _plan_generate(arguments: argparse.Namespace, console: Console, workspace: app.Workspace) -> int:
-    plan = app.plan_generate(workspace, force=arguments.force, brand=arguments.brand)
+def _plan_generate(arguments: argparse.Namespace, console: Console, workspace: place.Workspace) -> int:
+    plan = making.plan_generate(workspace, force=arguments.force, brand=arguments.brand)
     stock = f"{plan.level.have} of {plan.level.target} in stock"
     if plan.wanted and plan.brands:
         console.line(f"dry run: {stock}; would make {plan.wanted}, trying at most {plan.attempts} times")
@@ -142,19 +141,20 @@ def _plan_generate(arguments: argparse.Namespace, console: Console, workspace: a
 
 
 def _post(arguments: argparse.Namespace, console: Console) -> int:
-    workspace = app.open_workspace(arguments.workspace, console.say)
+    workspace = place.open_workspace(arguments.workspace, console.say)
     if arguments.dry_run:
-        return _tell_post_plan(console, *app.plan_post(workspace, feature_id=arguments.feature, force=arguments.force))
+        return _tell_post_plan(
+            console, *making.plan_post(workspace, feature_id=arguments.feature, force=arguments.force)
+        )
     extra = arguments.force and _confirm_extra(workspace, arguments.feature)
-    report = app.run_post(workspace, feature_id=arguments.feature, force=extra)
-    console.value(describe_report("post", report))
+    report = making.run_post(workspace, feature_id=arguments.feature, force=extra)
     return tell_report(console, "post", report)
 
 
-def _confirm_extra(workspace: app.Workspace, feature_id: str) -> bool:
+def _confirm_extra(workspace: place.Workspace, feature_id: str) -> bool:
     """Return whether today has its post and a person wants an extra one; raises UsageError when they do not."""
     try:
-        plan, _ = app.plan_post(workspace, feature_id=feature_id, force=True)
+        plan, _ = making.plan_post(workspace, feature_id=feature_id, force=True)
     except LamplighterError:
         return False  # what is wrong is for the run to say and to record
     if not plan.is_extra or plan.post is None:

@@ -10,14 +10,21 @@ from lamplighter.errors import DiskError
 
 
 def tell_report(console: Console, job: str, report: RunReport) -> int:
-    """Print a run's outcome in a line, with the evidence where nothing was done, and return its exit code."""
-    tell = console.bad if report.exit_code else console.good
+    """Print a run's outcome, as one line or as one JSON value, and return its exit code."""
     with contextlib.suppress(DiskError):  # what the run did counts, not whether it could be told
+        console.value(describe_report(job, report))
+    tell_line(console, job, report)
+    return report.exit_code
+
+
+def tell_line(console: Console, job: str, report: RunReport) -> None:
+    """Print a run's outcome in a line for a person, with the evidence where nothing was done."""
+    tell = console.bad if report.exit_code else console.good
+    with contextlib.suppress(DiskError):
         tell(f"{job}: {report.outcome.value}: {report.line}")
         if report.outcome is Outcome.NOTHING_NEEDED:
             for fact in report.evidence:
                 console.line(f"  {fact.name}: {fact.value}")
-    return report.exit_code
 
 
 def describe_report(job: str, report: RunReport) -> dict[str, Json]:

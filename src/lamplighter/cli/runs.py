@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from lamplighter import app
+from lamplighter.app import looking, place
 from lamplighter.cli.command import Add, whole_number
 from lamplighter.cli.console import Console, Json
 from lamplighter.cli.report import describe_report
@@ -21,8 +21,8 @@ def add_commands(add: Add) -> None:
 
 
 def _list(arguments: argparse.Namespace, console: Console) -> int:
-    workspace = app.open_workspace(arguments.workspace, console.say)
-    rows = app.read_runs(workspace, job=arguments.job, limit=arguments.limit)
+    workspace = place.open_workspace_to_look(arguments.workspace, console.say)
+    rows = looking.read_runs(workspace, job=arguments.job, limit=arguments.limit)
     console.table(
         [
             (
@@ -42,7 +42,7 @@ def _list(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _show(arguments: argparse.Namespace, console: Console) -> int:
-    run = app.find_run(app.open_workspace(arguments.workspace, console.say), arguments.number)
+    run = looking.find_run(place.open_workspace_to_look(arguments.workspace, console.say), arguments.number)
     for key, value in _describe(run).items():
         console.line(f"{key.replace('_', ' '):<12} {_words(value)}")
     console.value(_describe(run))
@@ -59,7 +59,7 @@ def _words(value: Json) -> str:
 
 
 def _log(arguments: argparse.Namespace, console: Console) -> int:
-    lines = app.read_log(app.open_workspace(arguments.workspace, console.say), arguments.number)
+    lines = looking.read_log(place.open_workspace_to_look(arguments.workspace, console.say), arguments.number)
     for line in lines:
         console.line(line)
     console.value(list(lines))

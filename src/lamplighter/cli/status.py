@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from lamplighter import app
+from lamplighter.app import looking, opening, place
 from lamplighter.cli.command import Add, whole_number
 from lamplighter.cli.console import Console, Json
 from lamplighter.cli.report import describe_report
@@ -18,7 +18,7 @@ def add_commands(add: Add) -> None:
 
 
 def _status(arguments: argparse.Namespace, console: Console) -> int:
-    status = app.read_status(app.open_workspace(arguments.workspace, console.say))
+    status = looking.read_status(place.open_workspace(arguments.workspace, console.say))
     level = status.level
     tell = console.good if level.have >= level.target else console.line
     waiting = f", {len(level.waiting)} waiting for review" if level.waiting else ""
@@ -38,14 +38,14 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _post_line(status: app.Status) -> str:
+def _post_line(status: looking.Status) -> str:
     today = status.posted_today
     done = f"today: {today.feature_id} ({today.state.value})" if today else "none today"
     due = f"; next slot {status.next_post_at:%Y-%m-%d %H:%M %Z}" if status.next_post_at else ""
     return f"{done}{due}"
 
 
-def _describe(status: app.Status) -> dict[str, Json]:
+def _describe(status: looking.Status) -> dict[str, Json]:
     return {
         "stock": {
             "have": status.level.have,
@@ -72,7 +72,7 @@ def _describe(status: app.Status) -> dict[str, Json]:
 
 
 def _posted(arguments: argparse.Namespace, console: Console) -> int:
-    with app.reading(app.open_workspace(arguments.workspace, console.say)) as parts:
+    with opening.reading(place.open_workspace(arguments.workspace, console.say)) as parts:
         entries = parts.journal.entries(limit=arguments.limit)
     out = [(entry, entry.receipt) for entry in entries if entry.receipt is not None]
     console.table([(entry.slot, entry.feature_id, receipt.location) for entry, receipt in out])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from lamplighter import app
+from lamplighter.app import opening, place
 from lamplighter.cli.command import Add
 from lamplighter.cli.console import Console, Json, confirm
 from lamplighter.errors import LamplighterError, UsageError, render_line
@@ -32,7 +32,7 @@ def add_commands(add: Add) -> None:
 
 
 def _list(arguments: argparse.Namespace, console: Console) -> int:
-    with app.reading(app.open_workspace(arguments.workspace, console.say)) as parts:
+    with opening.reading(place.open_workspace(arguments.workspace, console.say)) as parts:
         places = [place for place in Place if arguments.all or place is not Place.POSTED]
         rows = [_describe(parts.stock, item) for place in places for item in parts.stock.items(place)]
     console.table([(str(row["place"]), str(row["id"]), str(row["text"])) for row in rows])
@@ -59,7 +59,7 @@ def _describe(stock: Stock, item: StockItem) -> dict[str, Json]:
 
 
 def _show(arguments: argparse.Namespace, console: Console) -> int:
-    with app.reading(app.open_workspace(arguments.workspace, console.say)) as parts:
+    with opening.reading(place.open_workspace(arguments.workspace, console.say)) as parts:
         item = parts.stock.find(arguments.feature)
         row = _describe(parts.stock, item)
         if item.place is Place.DRAFT:
@@ -101,7 +101,7 @@ def _show(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _hold(arguments: argparse.Namespace, console: Console) -> int:
-    workspace = app.open_workspace(arguments.workspace, console.say)
+    workspace = place.open_workspace(arguments.workspace, console.say)
     reason = Reason(kind="hold", text=render_line(arguments.reason), at=workspace.clock.now())
     return _change(arguments, console, "held", lambda stock, item: stock.hold(item, reason))
 
@@ -123,9 +123,9 @@ def _drop(arguments: argparse.Namespace, console: Console) -> int:
 def _change(
     arguments: argparse.Namespace, console: Console, word: str, act: Callable[[Stock, StockItem], StockItem | None]
 ) -> int:
-    with app.writing(app.open_workspace(arguments.workspace, console.say)) as parts:
+    with opening.writing(place.open_workspace(arguments.workspace, console.say)) as parts:
         item = parts.stock.find(arguments.feature)
-        app.refuse_busy(parts, item)
+        opening.refuse_busy(parts, item)
         act(parts.stock, item)
     console.good(f"{item.id} is {word}")
     console.value({"id": item.id, "now": word})
@@ -133,8 +133,8 @@ def _change(
 
 
 def _clean(arguments: argparse.Namespace, console: Console) -> int:
-    workspace = app.open_workspace(arguments.workspace, console.say)
-    with app.writing(workspace) as parts:
+    workspace = place.open_workspace(arguments.workspace, console.say)
+    with opening.writing(workspace) as parts:
         removed = parts.stock.clean(now=workspace.clock.now(), keep=parts.settings.generate.keep_drafts)
     for item in removed:
         console.line(f"removed {item.folder.name}")

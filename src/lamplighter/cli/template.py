@@ -7,7 +7,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from lamplighter import app
+from lamplighter.app import opening, place, templating
 from lamplighter.cli.command import Add
 from lamplighter.cli.console import Console
 from lamplighter.errors import FailureClass
@@ -37,18 +37,18 @@ def add_commands(add: Add) -> None:
 
 
 def _list(arguments: argparse.Namespace, console: Console) -> int:
-    workspace = app.open_workspace(arguments.workspace, console.say)
-    rows = app.list_templates(workspace)
-    console.table([(name, "built in" if built_in else f"{app.TEMPLATES_DIR}/{name}") for name, built_in in rows])
-    for line in app.list_misnamed_templates(workspace):
+    workspace = place.open_workspace(arguments.workspace, console.say)
+    rows = templating.list_templates(workspace)
+    console.table([(name, "built in" if built_in else f"{opening.TEMPLATES_DIR}/{name}") for name, built_in in rows])
+    for line in templating.list_misnamed_templates(workspace):
         console.bad(line)
     console.value([{"name": name, "built_in": built_in} for name, built_in in rows])
     return 0
 
 
 def _new(arguments: argparse.Namespace, console: Console) -> int:
-    workspace = app.open_workspace(arguments.workspace, console.say)
-    folder = app.new_template(workspace, arguments.name, source=arguments.source)
+    workspace = place.open_workspace(arguments.workspace, console.say)
+    folder = templating.new_template(workspace, arguments.name, source=arguments.source)
     console.good(f"A template: {_short(folder)}, a copy of {arguments.source}")
     console.line(f"  {_short(folder / 'slides.typ')}      how each slide is laid out")
     console.line(f"  {_short(folder / 'template.toml')}   sizes, fonts, colours, how long the words may be")
@@ -60,10 +60,10 @@ def _new(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _check(arguments: argparse.Namespace, console: Console) -> int:
-    workspace = app.open_workspace(arguments.workspace, console.say)
+    workspace = place.open_workspace(arguments.workspace, console.say)
     output = Path(arguments.output) if arguments.output else None
     with console.working("drawing"):
-        report = app.check_template(workspace, arguments.name, output=output)
+        report = templating.check_template(workspace, arguments.name, output=output)
     for line in report.problems:
         console.bad(f"  {line}")
     for line in report.remarks:
@@ -86,10 +86,10 @@ def _check(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _preview(arguments: argparse.Namespace, console: Console) -> int:
-    workspace = app.open_workspace(arguments.workspace, console.say)
+    workspace = place.open_workspace(arguments.workspace, console.say)
     output = Path(arguments.output) if arguments.output else None
     with console.working("drawing"):
-        report = app.preview_template(workspace, arguments.name, brand=arguments.brand, output=output)
+        report = templating.preview_template(workspace, arguments.name, brand=arguments.brand, output=output)
     words = f"the words of {report.feature}" if report.feature else "made-up words"
     console.good(f"template {arguments.name}, brand {report.brand}, {words}: {_short(report.folder)}")
     for line in report.remarks:

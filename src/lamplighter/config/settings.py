@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import time, timedelta
+from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args, get_type_hints
@@ -16,18 +14,27 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
-from lamplighter.errors import ConfigError, LamplighterError
-from lamplighter.featurepost.settings import GenerateSettings, ShopSettings
-from lamplighter.host.files import read_capped
+from lamplighter.config.basics import (
+    ACCOUNT,
+    BUILT_IN_JOBS,
+    REMEDY,
+    SETTINGS_FILE,
+    STATE_DIR,
+    ZONE,
+    is_account,
+    is_folder,
+    parse_duration,
+    parse_job,
+    parse_toml,
+    parse_wall_time,
+    read_settings_file,
+)
+from lamplighter.engine.settings import JobSettings
+from lamplighter.errors import ConfigError
+from lamplighter.featurepost.settings import GenerateSettings, ShopSettings, longest_feature
 from lamplighter.publish.settings import PostSettings
 
-SETTINGS_FILE = "lamplighter.toml"
-_LIMIT_BYTES = 64_000  # a name of a megabyte of dots takes tomllib minutes
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_ACCOUNT = re.compile(r"[a-z0-9-]{1,40}")
 _SHOWN_LETTERS = 60
-_REMEDY = "correct it and run again"
-_BASIC_LINE = re.compile(r"""^\s*(state_dir|account)\s*=\s*["']([^"']*)["']""", re.MULTILINE)
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -41,6 +48,7 @@ class GenerateTable(_Table, frozen=True, kw_only=True):
     max_per_run: int = 2
     writer: Literal["template"] = "template"
     review: Literal["auto", "ask"] = "auto"
+    at: tuple[str, ...] = ("06:00", "12:00", "18:00")
     keep_drafts: str = "30d"
     slides_limit: str = "60s"
 
@@ -67,16 +75,30 @@ class NetworkTable(_Table, frozen=True, kw_only=True):
     allowed_hosts: tuple[str, ...] = ()
 
 
+class JobTable(_Table, frozen=True, kw_only=True):
+    """[jobs.NAME]: a command of one's own, run like every job: under a lock, with a limit, an output and an outcome."""
+
+    command: tuple[str, ...]
+    folder: str = "."
+    output: str = ""
+    max_runtime: str = ""
+    expected_runtime: str = ""
+    env: dict[str, str] = {}
+    at: tuple[str, ...] = ()
+    catch_up: str = ""
+
+
 class SettingsFile(_Table, frozen=True, kw_only=True):
     """The whole of lamplighter.toml."""
 
-    zone: str = "UTC"
-    account: str = "main"
-    state_dir: str = "state"
+    zone: str = ZONE
+    account: str = ACCOUNT
+    state_dir: str = STATE_DIR
     generate: GenerateTable = GenerateTable()
     shop: ShopTable = ShopTable()
     post: PostTable = PostTable()
     network: NetworkTable = NetworkTable()
+    jobs: dict[str, JobTable] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,76 +114,62 @@ class Settings:
     generate: GenerateSettings
     shop: ShopSettings
     post: PostSettings
+    jobs: tuple[JobSettings, ...] = ()
 
 
 def read_settings(workspace_dir: Path) -> Settings:
     """Return the settings of a workspace; raises InputError, DiskError or ConfigError, one line each."""
-    file = workspace_dir / SETTINGS_FILE
-    return parse_settings(read_capped(file, limit=_LIMIT_BYTES, what="settings file"), workspace_dir)
+    return parse_settings(read_settings_file(workspace_dir), workspace_dir)
 
 
 def parse_settings(content: bytes, workspace_dir: Path) -> Settings:
     """Return what the text of a settings file says; raises ConfigError naming line, key and the nearest right one."""
     name = str(workspace_dir / SETTINGS_FILE)
+    table, text = parse_toml(content, name)
     try:
-        text = content.decode("utf-8-sig")
-        table = tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        raise ConfigError(name, f"byte {error.start} is not UTF-8", "save the file as UTF-8") from None
-    except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: a number of 5,000 digits
-        raise ConfigError(name, f"this is not TOML: {error}", _REMEDY) from None
-    try:
-        return _build(msgspec.convert(table, SettingsFile), workspace_dir, name)
+        return _build(msgspec.convert(table, SettingsFile), table, workspace_dir)
     except msgspec.ValidationError as error:
-        raise ConfigError(name, _explain(str(error), table, text), _REMEDY) from None
+        raise ConfigError(name, _explain(str(error), table, text), REMEDY) from None
 
 
-def find_basics(workspace_dir: Path) -> tuple[Path, str]:
-    """Return state folder and account, also of broken settings: a run that fails by them is recorded too."""
-    table: Mapping[str, object] = {}
-    with contextlib.suppress(LamplighterError, ValueError, RecursionError):
-        text = read_capped(workspace_dir / SETTINGS_FILE, limit=_LIMIT_BYTES).decode("utf-8-sig")
-        table = dict(_BASIC_LINE.findall(text.partition("\n[")[0]))  # of a file that is not even TOML
-        table = tomllib.loads(text)
-    state_dir, account = table.get("state_dir"), table.get("account")
-    return (
-        workspace_dir
-        / (state_dir if isinstance(state_dir, str) and _is_folder(state_dir) else SettingsFile().state_dir),
-        account if isinstance(account, str) and _ACCOUNT.fullmatch(account) else SettingsFile().account,
-    )
-
-
-def _build(file: SettingsFile, workspace_dir: Path, name: str) -> Settings:
+def _build(file: SettingsFile, table: Mapping[str, object], workspace_dir: Path) -> Settings:
+    name = str(workspace_dir / SETTINGS_FILE)
     _check(file, name)
-    allowed = frozenset(file.network.allowed_hosts)
+    shop = ShopSettings(
+        tries=file.shop.tries,
+        wait=parse_duration(name, "shop.wait", file.shop.wait, "0s", "1h"),
+        total=parse_duration(name, "shop.total", file.shop.total, "1s", "1d"),
+        allowed_hosts=frozenset(file.network.allowed_hosts),
+    )
+    slides_limit = parse_duration(name, "generate.slides_limit", file.generate.slides_limit, "1s", "1h")
     return Settings(
         workspace_dir=workspace_dir,
         state_dir=workspace_dir / file.state_dir,
         account=file.account,
         contact=file.network.contact,
         publisher=file.post.publisher,
-        slides_limit=_duration(name, "generate.slides_limit", file.generate.slides_limit, "1s", "1h"),
+        slides_limit=slides_limit,
         generate=GenerateSettings(
             target=file.generate.target,
             max_per_run=file.generate.max_per_run,
-            keep_drafts=_duration(name, "generate.keep_drafts", file.generate.keep_drafts, "1h", "3650d"),
+            keep_drafts=parse_duration(name, "generate.keep_drafts", file.generate.keep_drafts, "1h", "3650d"),
             review=file.generate.review == "ask",
+            at=tuple(parse_wall_time(name, "generate.at", text) for text in file.generate.at),
+            feature_limit=longest_feature(shop, slides_limit),
         ),
-        shop=ShopSettings(
-            tries=file.shop.tries,
-            wait=_duration(name, "shop.wait", file.shop.wait, "0s", "1h"),
-            total=_duration(name, "shop.total", file.shop.total, "1s", "1d"),
-            allowed_hosts=allowed,
+        shop=shop,
+        post=PostSettings(
+            at=parse_wall_time(name, "post.at", file.post.at) if file.post.at else None, zone=_zone(name, file.zone)
         ),
-        post=PostSettings(at=_wall_time(name, file.post.at), zone=_zone(name, file.zone)),
+        jobs=_parse_jobs(table, workspace_dir),
     )
 
 
 def _check(file: SettingsFile, name: str) -> None:
     """Raise ConfigError for the first value that is out of its range."""
     problems = (
-        ("account", not _ACCOUNT.fullmatch(file.account), "1 to 40 small letters, digits and hyphens"),
-        ("state_dir", not _is_folder(file.state_dir), "a folder, written in full without ~"),
+        ("account", not is_account(file.account), "1 to 40 small letters, digits and hyphens"),
+        ("state_dir", not is_folder(file.state_dir), "a folder, written in full without ~"),
         ("generate.target", not 1 <= file.generate.target <= 100, "1 to 100"),
         ("generate.max_per_run", not 1 <= file.generate.max_per_run <= 20, "1 to 20"),
         ("shop.tries", not 1 <= file.shop.tries <= 10, "1 to 10"),
@@ -174,7 +182,18 @@ def _check(file: SettingsFile, name: str) -> None:
     )
     for key, wrong, right in problems:
         if wrong:
-            raise ConfigError(name, f"{key} must be {right}", _REMEDY)
+            raise ConfigError(name, f"{key} must be {right}", REMEDY)
+
+
+def _parse_jobs(table: Mapping[str, object], workspace_dir: Path) -> tuple[JobSettings, ...]:
+    """Return every job of one's own; raises ConfigError, also for one that has the name of a job of ours."""
+    jobs = table.get("jobs")
+    parsed = []
+    for job, found in jobs.items() if isinstance(jobs, Mapping) else ():
+        if job in BUILT_IN_JOBS:
+            raise ConfigError(str(workspace_dir / SETTINGS_FILE), f"[jobs.{job}]: that is a job of ours", "rename it")
+        parsed.append(parse_job(str(job), found, workspace_dir))
+    return tuple(parsed)
 
 
 def _is_host_and_port(text: str) -> bool:
@@ -182,40 +201,11 @@ def _is_host_and_port(text: str) -> bool:
     return match is not None and 1 <= int(match[1]) <= 65_535
 
 
-def _is_folder(text: str) -> bool:
-    """Say whether a text can name a folder; a ~ is the shell's and would become a folder of that name."""
-    return bool(text) and "\0" not in text and not text.startswith("~")
-
-
-def _duration(name: str, key: str, text: str, least: str, most: str) -> timedelta:
-    """Return a duration like 15s, 5m, 2h or 30d between two others; raises ConfigError."""
-    duration = _parse_duration(text)
-    if duration is None:
-        raise ConfigError(name, f"{key} = {text[:40]!r} must be like 15s, 5m, 2h or 30d", _REMEDY)
-    if not (_parse_duration(least) or timedelta()) <= duration <= (_parse_duration(most) or timedelta.max):
-        raise ConfigError(name, f"{key} = {text[:40]!r} must be {least} to {most}", _REMEDY)
-    return duration
-
-
-def _parse_duration(text: str) -> timedelta | None:
-    match = re.fullmatch(r"([0-9]{1,6})\s*([smhd])", text.strip())
-    return timedelta(seconds=int(match[1]) * _UNITS[match[2]]) if match else None
-
-
-def _wall_time(name: str, text: str) -> time | None:
-    if not text:
-        return None
-    match = re.fullmatch(r"([01]?[0-9]|2[0-3]):([0-5][0-9])", text)
-    if match is None:
-        raise ConfigError(name, f"post.at = {text[:40]!r} must be like 19:30", _REMEDY)
-    return time(int(match[1]), int(match[2]))
-
-
 def _zone(name: str, text: str) -> ZoneInfo:
     try:
         return ZoneInfo(text)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ConfigError(name, f"zone = {text[:60]!r} is not a zone like Europe/Berlin", _REMEDY) from None
+        raise ConfigError(name, f"zone = {text[:60]!r} is not a zone like Europe/Berlin", REMEDY) from None
 
 
 def _explain(message: str, table: Mapping[str, object], text: str) -> str:
@@ -234,7 +224,9 @@ def _explain(message: str, table: Mapping[str, object], text: str) -> str:
     full = re.sub(r"\[.*?\]", "", path[1]) if path else ""
     where, _, key = full.rpartition(".")
     words = message.removesuffix(path[0]) if path else message
-    choices = get_args(get_type_hints(_TABLES.get(where, SettingsFile)).get(key))
+    choices = get_args(
+        get_type_hints(_TABLES.get(where, JobTable if where.startswith("jobs") else SettingsFile)).get(key)
+    )
     if words.startswith("Invalid enum value") and choices:
         words = f"{words}: it must be {' or '.join(repr(choice) for choice in choices)}"
     return f"{full or 'the file'}{_line_of(where, key, text)}: {words}"
@@ -245,6 +237,10 @@ def _unknown_keys(table: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     for key, value in table.items():
         if key not in _known_keys(""):
             yield "", key
+        elif key == "jobs" and isinstance(value, Mapping):
+            for job, settings in value.items():
+                if isinstance(settings, Mapping):
+                    yield from ((f"jobs.{job}", inner) for inner in settings if inner not in JobTable.__struct_fields__)
         elif isinstance(value, Mapping) and key in _TABLES:
             yield from ((key, inner) for inner in value if inner not in _known_keys(key))
 
@@ -269,4 +265,4 @@ _TABLES: Mapping[str, type[_Table]] = MappingProxyType(
 
 
 def _known_keys(table: str) -> tuple[str, ...]:
-    return _TABLES[table].__struct_fields__
+    return (JobTable if table.startswith("jobs.") else _TABLES[table]).__struct_fields__

@@ -1,4 +1,4 @@
-"""The workspace: finds the one a command means, and makes a new one."""
+"""Makes a new workspace."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from string import Template
 from urllib.parse import urlsplit
 
-from lamplighter.config.settings import SETTINGS_FILE
+from lamplighter.config.basics import SETTINGS_FILE
 from lamplighter.errors import ConfigError, InputError, LamplighterError
 from lamplighter.featurepost.catalog import CATALOG_FILE, parse_catalog
 from lamplighter.host.clock import read_zone_name
-from lamplighter.host.files import is_plain, make_folder, read_capped, write_atomic
+from lamplighter.host.files import make_folder, read_capped, write_atomic
 
 SAMPLE = "sample"
 DEMO_ACCOUNT = "demo"
@@ -32,31 +32,6 @@ class NewWorkspace:
     folder: Path
     files: tuple[Path, ...]
     brands: tuple[str, ...]
-
-
-def find_workspace(start: Path) -> Path:
-    """Return the nearest folder from `start` upwards that holds lamplighter.toml; raises InputError.
-
-    A folder, a pipe or a broken link of that name is an error: to look further up would be to take another workspace.
-    """
-    for folder in (start, *start.parents):
-        file = folder / SETTINGS_FILE
-        with contextlib.suppress(OSError):  # a parent we may not look into, a name that is too long
-            if file.is_file():
-                return folder
-            if os.path.lexists(file):
-                raise InputError(str(file), "it is in the way: this is not a file", "move it away")
-    raise InputError(str(start), f"no {SETTINGS_FILE} here or above", "lamplighter init makes a workspace")
-
-
-def refuse_odd_place(folder: Path) -> None:
-    """Raise InputError for a folder whose path is no plain text: JSON, Typst and a log line could not have it."""
-    if not is_plain(folder):
-        raise InputError(
-            str(folder),
-            "its path is not UTF-8 text, or has a control character in it",
-            "move it or give it another name",
-        )
 
 
 def make_workspace(folder: Path, shops: tuple[str, ...]) -> NewWorkspace:

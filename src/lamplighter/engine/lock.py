@@ -10,112 +10,163 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import json
 import os
-import struct
-import sys
+import stat
+import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from lamplighter.errors import Fenced, LockBusy, LockUnusable, render_line
+from lamplighter.engine.claim import GENERATION_DIGITS, Claim, read_generation, read_inode
+from lamplighter.engine.history import Event, append_event, shorten_history
+from lamplighter.engine.holder import LOCK_FILE, describe_holder, find_flock, name_holder
+from lamplighter.engine.owner import HELD, OWNER_FILE, RELEASED, Child, Owner, plausible, read_owner, render_owner
+from lamplighter.errors import Fenced, LockBusy, LockUnusable
 from lamplighter.host.clock import Clock
-from lamplighter.host.identity import ProcessIdentity, read_own_identity
+from lamplighter.host.disk import exchange, find_disk_trouble
+from lamplighter.host.identity import read_namespaces, read_own_identity
 
-LOCK_FILE = "lock"
-OWNER_FILE = "owner.json"
-_RECORD_LIMIT = 64_000
-_SCHEMA = 1
-_GENERATION_DIGITS = 20
-_IMPLAUSIBLE_GENERATION = 10**15  # a forged number must not be one that can't be counted on from
-_TEMPORARY_FILE = f"{OWNER_FILE}.tmp"
-# struct flock: fcntl_locking(2) on 64-bit Linux; sys/fcntl.h on macOS (never tried there)
-_FLOCK = "hhqqi4x" if sys.platform == "linux" else "qqihh"
+SPARE_FILE = "owner.spare"
+_TRIES = 100
+# A release without an exit wakes nobody who watches the process, so nobody watches for longer than this at a time.
+_LONGEST_WATCH = timedelta(milliseconds=50)
+_BLIND_WATCH = timedelta(milliseconds=10)  # where there is no process to watch
+_SHORTEST_WATCH = timedelta(milliseconds=1)
+_END_BY_HAND = "lamplighter lock end"
+_STATE_REMEDY = "put the state on a writable local disk (state_dir)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Owner:
-    """What the record says of a holder: process, when it began (ISO 8601, UTC), its command and lock generation."""
+class Terms:
+    """How a holder means to hold: for `limit` at most (None: any time), ended by others `grace` later; who started it.
 
-    pid: int
-    since: str
-    command: str
-    generation: int
-    state: str
-    start: str = ""
-    boot_id: str = ""
+    The limit is the holder's own: contenders go by what it wrote, so that all of them agree.
+    """
 
-    def describe(self) -> str:
-        """Return "pid 4711 since 2026-11-29T19:30:00+00:00 (lamplighter generate)"."""
-        return f"pid {self.pid} since {self.since} ({self.command})"
-
-    @property
-    def is_this_process(self) -> bool:
-        """Return whether the record says that this very process holds the lock."""
-        recorded = ProcessIdentity(pid=self.pid, start=self.start, boot_id=self.boot_id)
-        return self.state == "held" and recorded == read_own_identity()
+    trigger: str = "person"
+    limit: timedelta | None = None
+    grace: timedelta = timedelta(seconds=20)
 
 
 class JobLock:
-    """The lock of one job, taken by `acquire` and held until `release` or the end of the process."""
+    """The lock of one job, taken by `acquire` and held until `release` or the end of the process.
 
-    def __init__(self, folder: Path, clock: Clock) -> None:
+    After `acquire`, `predecessor` is the record of a holder that died without a word, `taken_over` of one that hung and
+    was ended, `leftovers_ended` the processes of either that were still alive.
+    """
+
+    def __init__(self, folder: Path, clock: Clock, terms: Terms | None = None) -> None:
         """Name the job's lock folder; nothing is touched before `acquire`."""
         self._folder = folder
         self._clock = clock
-        self._command = ""
-        self._since: datetime | None = None
+        self._terms = terms or Terms()
         self._descriptors: tuple[int, ...] = ()
-        self.generation = 0
+        self._owner: Owner | None = None
+        self._claim: Claim | None = None
         self.predecessor: Owner | None = None
+        self.taken_over: Owner | None = None
+        self.leftovers_ended = 0
 
-    def acquire(self, command: str, *, floor: int = 0) -> None:
-        """Take the lock or raise LockBusy (who has it) or LockUnusable (why it can't be relied on).
+    @property
+    def generation(self) -> int:
+        """Return the number of this hold, higher than that of any before; 0 when nothing is held."""
+        return self._owner.generation if self._owner is not None else 0
 
-        `floor` is the highest generation the ledger knows; ours will be higher. `predecessor` afterwards tells of a
-        holder that died without a word.
+    @property
+    def claim(self) -> Claim:
+        """Return what a worker needs for its own `check`; raises Fenced when nothing is held."""
+        if self._claim is None:
+            raise Fenced(str(self._folder), "the lock is not held")
+        return self._claim
+
+    def acquire(self, command: str, *, floor: int = 0, wait: timedelta = timedelta(0), end_hung: bool = True) -> None:
+        """Take the lock, or raise LockBusy (who has it) or LockUnusable (why it can't be relied on).
+
+        `floor` is the highest generation the ledger knows; ours will be higher. `wait` is how long to wait for another
+        run to end. A holder that is past its own limit and grace is ended first, where `end_hung` allows it.
         """
-        with _unusable(self._folder):
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._descriptors = self._open_both()
-        record = read_owner(self._folder)
-        self.predecessor = record if record is not None and record.state == "held" else None
+        self._acquire(command, floor=floor, wait=wait, end_hung=end_hung)
+
+    def end_holder(self, nonce: str) -> bool:
+        """End the run of this nonce if it holds the lock, due or not, and let go; return whether one was ended.
+
+        Raises LockBusy when another run holds the lock, or when this one cannot be verified or does not end.
+        """
+        self._acquire(_END_BY_HAND, floor=0, wait=timedelta(0), end_hung=True, end_now=nonce)
+        had = self.taken_over is not None or self.predecessor is not None
+        self.release("ended by hand" if had else "nothing to end")
+        return had
+
+    def _acquire(self, command: str, *, floor: int, wait: timedelta, end_hung: bool, end_now: str = "") -> None:
+        if self._descriptors:
+            raise LockBusy(f"job {self._folder.name}", describe_holder(self._folder))
+        self.predecessor = self.taken_over = None
+        self.leftovers_ended = 0
+        self._find_place()
         try:
-            with _unusable(self._folder):
-                self._publish(command, floor, record)
-        except BaseException:
-            self._close()
+            with self._closing_on_error():
+                self._wait_for_both(wait, end_hung=end_hung, end_now=end_now)
+                record = read_owner(self._folder)
+                self.predecessor = record if record is not None and record.state == HELD else None
+                # The number first: it fences what is left of the run before. Then that is ended, while its own record
+                # still stands: were we killed here, the next one would know of it just the same.
+                generation = self._count_on(floor, record)
+                if self.predecessor is not None:
+                    self._end_leftovers(self.predecessor)
+                self._publish(command, generation)
+        except LockBusy as error:
+            self._note("refused", pid=os.getpid(), text=f"{command}: {error}")
             raise
+        self._note_acquired(command)
 
     def check(self) -> None:
         """Raise Fenced unless this run still holds the lock on disk; call before every commit."""
         try:
-            folder, file = self._descriptors
-            same = _same_inode(folder, self._folder) and _same_inode(file, self._folder / LOCK_FILE)
-            current = _read_generation(file)
-        except (OSError, ValueError) as error:
+            generation = read_generation(self._descriptors[1])
+        except (OSError, IndexError) as error:
             raise Fenced(str(self._folder), f"the lock is gone: {error}") from None
-        if not same or current != self.generation:
-            raise Fenced(str(self._folder), "the lock was replaced while this run was at work")
+        self.claim.check_generation(generation)
 
-    def release(self) -> None:
-        """Say that the run has ended and let go; never fails, whatever became of the folder."""
+    def describe(self, *, phase: str | None = None, children: tuple[Child, ...] | None = None) -> None:
+        """Let the record say what the run is at and what it started; a full disk never stops the run."""
+        if self._owner is None:
+            return
+        steady = self._clock.monotonic().total_seconds()
+        if phase is not None:
+            self._owner = replace(self._owner, phase=phase, phase_steady=steady)
+        if children is not None:
+            self._owner = replace(self._owner, children=children)
         with contextlib.suppress(OSError, Fenced):
             self.check()
+            self._write_record()
+
+    @property
+    def nonce(self) -> str:
+        """Return the mark that every process of this run is to bear in its environment, under `takeover.MARK`."""
+        return self._owner.nonce if self._owner is not None else ""
+
+    def release(self, ended: str = "") -> None:
+        """Say that the run has ended, and how, and let go; never fails, whatever became of the folder."""
+        with contextlib.suppress(OSError, Fenced):
+            self.check()
+            if self._owner is not None:
+                self._owner = replace(self._owner, state=RELEASED, children=(), ended=ended)
             try:
-                self._write_record(state="released")
+                self._write_record()
             except OSError:  # a full disk: with no record at all the next run is not told of a death
                 os.unlink(OWNER_FILE, dir_fd=self._descriptors[0])
         self._close()
 
     def _close(self) -> None:
+        """Close, never unlock: LOCK_UN would free what a copy in a forked process still needs (flock(2))."""
         for descriptor in self._descriptors:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
         self._descriptors = ()
+        self._owner = self._claim = None
 
     def __enter__(self) -> Self:
         return self
@@ -125,145 +176,239 @@ class JobLock:
     ) -> None:
         self.release()
 
-    def _open_both(self) -> tuple[int, int]:
-        """Open and flock folder and file, and see that the file is still the one at its path."""
-        for _ in range(100):
-            folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            file = -1
+    def _find_place(self) -> None:
+        """Make the folder; raises LockUnusable where no lock can be relied on, LockBusy where another user's run is."""
+        trouble = find_disk_trouble(self._folder)
+        if trouble:
+            raise LockUnusable(str(self._folder), trouble, "set state_dir to a folder on a local disk")
+        with _unusable(self._folder):
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            user = self._folder.stat().st_uid
+        if user != os.geteuid() and (os.geteuid() == 0 or not os.access(self._folder, os.W_OK | os.X_OK)):
+            self._refuse_place(user)
+
+    def _refuse_place(self, user: int) -> None:
+        """Raise for a folder of another user: LockBusy when somebody holds it, so that EPERM is not taken for death.
+
+        Root could take the lock, and would leave files there that shut the owner out for ever.
+        """
+        pid = find_flock(self._folder)
+        if pid is not None:
+            raise LockBusy(
+                f"job {self._folder.name}",
+                f"another run is at work: pid {pid} of user {user}, which cannot be signalled from here",
+            )
+        raise LockUnusable(str(self._folder), f"it belongs to user {user}", "run it as its owner")
+
+    @contextlib.contextmanager
+    def _closing_on_error(self) -> Iterator[None]:
+        try:
+            with _unusable(self._folder):
+                yield
+        except BaseException:
+            self._close()
+            raise
+
+    def _wait_for_both(self, wait: timedelta, *, end_hung: bool, end_now: str) -> None:
+        """Hold folder and file, or raise LockBusy after `wait`; a hung holder is ended, this process not waited for."""
+        end = self._clock.monotonic() + wait
+        while not self._try_both():
+            owner = read_owner(self._folder)
+            is_own = owner is not None and owner.is_this_process
+            if owner is not None and end_hung and not is_own and self._take_over(owner, end_now):
+                return
+            left = end - self._clock.monotonic()
+            if is_own or left <= timedelta(0):
+                raise LockBusy(f"job {self._folder.name}", describe_holder(self._folder))
+            self._watch(min(left, _LONGEST_WATCH))
+
+    def _take_over(self, owner: Owner, end_now: str) -> bool:
+        """End a holder that is past its own limit and grace, or the one of the nonce `end_now`; did we get the lock?"""
+        from lamplighter.engine.takeover import free_lock  # noqa: PLC0415 - few runs meet another, and importing the lock is to stay quick
+
+        by_hand = bool(end_now) and owner.nonce == end_now
+        if free_lock(self._folder, owner, clock=self._clock, try_lock=self._try_both, by_hand=by_hand):
+            self.taken_over = owner
+        return self.taken_over is not None
+
+    def _watch(self, limit: timedelta) -> None:
+        """Sleep until the holder ends, for `limit` at most."""
+        from lamplighter.host.handle import ProcessHandle  # noqa: PLC0415 - as above
+
+        pause = _SHORTEST_WATCH
+        pid = name_holder(self._folder)
+        if pid is not None:
             try:
+                with ProcessHandle(pid) as handle:
+                    handle.wait(limit)
+                    return
+            except (OSError, ValueError):  # it ended just now, or lives where we cannot see it
+                pause = _BLIND_WATCH
+        self._clock.wait(min(limit, pause))
+
+    def _try_both(self) -> bool:
+        """Open and flock folder and file, see that they are still in place; return False when another has them."""
+        for _ in range(_TRIES):
+            folder = file = -1
+            try:
+                folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
                 fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
                 file = os.open(LOCK_FILE, flags, 0o600, dir_fd=folder)
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if _same_inode(folder, self._folder) and _same_inode(file, self._folder / LOCK_FILE):
-                    return folder, file
+                if read_inode(folder) == read_inode(self._folder) and read_inode(file) == read_inode(
+                    self._folder / LOCK_FILE
+                ):
+                    self._check_exclusion()
+                    self._keep(folder, file)
+                    return True
+            except FileNotFoundError:  # somebody took the folder away while we waited
+                _close(folder, file)
+                folder = file = -1
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
                 _close(folder, file)
                 if error.errno == errno.EAGAIN or (error.errno == errno.EACCES and file >= 0):  # EACCES: lockf(3)
-                    raise LockBusy(f"job {self._folder.name}", _describe_holder(self._folder)) from None
+                    return False
+                raise
+            except LockUnusable:
+                _close(folder, file)
                 raise
             _close(folder, file)
         raise LockUnusable(str(self._folder), "the folder is being replaced again and again")
 
-    def _publish(self, command: str, floor: int, old: Owner | None) -> None:
+    def _check_exclusion(self) -> None:
+        """Raise LockUnusable where the file system lets a second descriptor have what the first one holds."""
+        second = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return
+        finally:
+            os.close(second)
+        raise LockUnusable(str(self._folder), "this file system does not keep locks", _STATE_REMEDY)
+
+    def _keep(self, folder: int, file: int) -> None:
+        """Remember the descriptors, and close them in every process that is forked from this one."""
+        self._descriptors = (folder, file)
+        lock = weakref.ref(self)
+
+        def forget() -> None:
+            held = lock()
+            if held is not None:
+                held._close()  # noqa: SLF001 - the class's own module
+
+        os.register_at_fork(after_in_child=forget)
+
+    def _count_on(self, floor: int, old: Owner | None) -> int:
+        """Write a generation above all that are known, in place, which needs no room on a full disk; return it."""
         file = self._descriptors[1]
         known = old.generation if old is not None else 0
-        self.generation = 1 + max(_plausible(_read_generation(file)), known, floor)
-        os.pwrite(file, f"{self.generation:0{_GENERATION_DIGITS}d}\n".encode(), 0)
-        os.ftruncate(file, _GENERATION_DIGITS + 1)
-        self._command, self._since = command, self._clock.now()
-        self._write_record(state="held")
+        generation = 1 + max(plausible(read_generation(file)), known, floor)
+        os.pwrite(file, f"{generation:0{GENERATION_DIGITS}d}\n".encode(), 0)
+        os.ftruncate(file, GENERATION_DIGITS + 1)
+        return generation
 
-    def _write_record(self, *, state: str) -> None:
-        """Replace owner.json as a whole through one fixed temporary name, in the folder that is locked."""
+    def _publish(self, command: str, generation: int) -> None:
+        """Write the record."""
+        folder, file = self._descriptors
         own = read_own_identity()
-        record = {
-            "schema": _SCHEMA,
-            "state": state,
-            "generation": self.generation,
-            "pid": own.pid,
-            "start": own.start,
-            "boot_id": own.boot_id,
-            "uid": os.getuid(),
-            "since": self._since.isoformat(timespec="seconds") if self._since else "",
-            "command": self._command,
-        }
-        folder = self._descriptors[0]
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(_TEMPORARY_FILE, dir_fd=folder)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-        try:
-            with os.fdopen(os.open(_TEMPORARY_FILE, flags, 0o600, dir_fd=folder), "wb") as stream:
-                stream.write(json.dumps(record).encode())
-            os.replace(_TEMPORARY_FILE, OWNER_FILE, src_dir_fd=folder, dst_dir_fd=folder)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.unlink(_TEMPORARY_FILE, dir_fd=folder)
-            raise
-
-
-def read_owner(folder: Path) -> Owner | None:
-    """Return what owner.json says, or None when it is missing, empty, garbage or of another version."""
-    try:
-        descriptor = os.open(folder / OWNER_FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as stream:
-            record = json.loads(stream.read(_RECORD_LIMIT))
-        if record["schema"] != _SCHEMA:
-            return None
-        return Owner(
-            pid=int(record["pid"]),
-            since=render_line(str(record["since"]), limit=40),
-            command=render_line(str(record["command"]), limit=200),
-            generation=_plausible(int(record["generation"])),
-            state=render_line(str(record["state"]), limit=20),
-            start=render_line(str(record.get("start", "")), limit=40),
-            boot_id=render_line(str(record.get("boot_id", "")), limit=80),
+        self._owner = Owner(
+            pid=own.pid,
+            start=own.start,
+            session=os.getsid(0),
+            boot_id=own.boot_id,
+            namespaces=read_namespaces(),
+            uid=os.getuid(),
+            host=os.uname().nodename,
+            command=command,
+            trigger=self._terms.trigger,
+            generation=generation,
+            nonce=os.urandom(8).hex(),
+            state=HELD,
+            since=_say_moment(self._clock.now()),
+            since_steady=self._clock.monotonic().total_seconds(),
+            limit=self._terms.limit.total_seconds() if self._terms.limit is not None else None,
+            grace=self._terms.grace.total_seconds(),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-        return None
+        self._claim = Claim(
+            folder=self._folder,
+            generation=generation,
+            nonce=self._owner.nonce,
+            folder_inode=read_inode(folder) or (0, 0),
+            file_inode=read_inode(file) or (0, 0),
+        )
+        self._write_record()
+
+    def _end_leftovers(self, predecessor: Owner) -> None:
+        """End what lives of a dead run before this one starts work; raises LockBusy when it cannot be ended."""
+        from lamplighter.engine.takeover import end_leftovers  # noqa: PLC0415 - as above
+
+        if predecessor.children or predecessor.nonce:
+            self.leftovers_ended, left = end_leftovers(predecessor)
+            if left:
+                raise LockBusy(
+                    f"job {self._folder.name}", f"{left} processes of the run before cannot be ended", "end them first"
+                )
+
+    def _note(self, what: str, *, pid: int, text: str, generation: int = 0) -> None:
+        at = _say_moment(self._clock.now())
+        append_event(self._folder, Event(at=at, what=what, generation=generation, pid=pid, text=text))
+
+    def _note_acquired(self, command: str) -> None:
+        """Write into the history what was found and done, now that it is."""
+        shorten_history(self._folder)
+        for what, owner in (("died", self.predecessor), ("took_over", self.taken_over)):
+            if owner is not None:
+                self._note(what, pid=owner.pid, text=owner.describe(), generation=owner.generation)
+        self._note("acquired", pid=os.getpid(), text=command, generation=self.generation)
+
+    def _write_record(self) -> None:
+        """Replace owner.json as a whole, in the folder that is locked, by swapping it with a spare file."""
+        if self._owner is None:
+            return
+        folder = self._descriptors[0]
+        spare = _open_spare(folder)
+        try:
+            content = memoryview(render_owner(self._owner))
+            while content:
+                content = content[os.write(spare, content) :]
+            os.ftruncate(spare, os.lseek(spare, 0, os.SEEK_CUR))
+        finally:
+            os.close(spare)
+        if not (_is_plain(folder) and exchange(SPARE_FILE, OWNER_FILE, folder=folder)):
+            os.replace(SPARE_FILE, OWNER_FILE, src_dir_fd=folder, dst_dir_fd=folder)
 
 
-def _plausible(generation: int) -> int:
-    return generation if 0 < generation < _IMPLAUSIBLE_GENERATION else 0
-
-
-def is_held(folder: Path) -> bool:
-    """Return whether the kernel names a holder of this job's lock; asks only, so it never keeps a run out."""
-    record = read_owner(folder)
-    return (record is not None and record.is_this_process) or _find_holder(folder) is not None
-
-
-def _describe_holder(folder: Path) -> str:
-    """Say who holds the lock: the record when the kernel confirms its pid, else the kernel's pid alone.
-
-    This process itself is known by its record alone: the kernel names only others, and to close a second descriptor of
-    the file would free the record lock of the first.
-    """
-    record = read_owner(folder)
-    if record is not None and record.is_this_process:
-        return f"this very process is at work: {record.describe()}"
-    pid = _find_holder(folder)
-    if record is not None and record.state == "held" and pid == record.pid:
-        return f"another run is at work: {record.describe()}"
-    return f"another run is at work: {f'pid {pid}' if pid else 'a process that the system does not name'}"
-
-
-def _find_holder(folder: Path) -> int | None:
-    """Return the pid the kernel names, 0 when it lives in another namespace, None when it names nobody."""
+def _is_plain(folder: int) -> bool:
+    """Return whether the record is a file; anything else in its place is not kept as the spare."""
     try:
-        descriptor = os.open(folder / LOCK_FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    try:
-        return _kernel_holder(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _kernel_holder(file: int) -> int | None:
-    """Return the pid of the POSIX lock's holder, 0 when it lives in another namespace, None when nobody holds it."""
-    linux = sys.platform == "linux"
-    asked = (fcntl.F_WRLCK, 0, 0, 0, 0) if linux else (0, 0, 0, fcntl.F_WRLCK, 0)
-    with contextlib.suppress(OSError):
-        answer = struct.unpack(_FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, struct.pack(_FLOCK, *asked)))
-        kind, pid = (answer[0], answer[4]) if linux else (answer[3], answer[2])
-        return None if kind == fcntl.F_UNLCK else max(pid, 0)
-    return None
-
-
-def _read_generation(file: int) -> int:
-    """Return the number in the lock file, 0 when there is none (empty, garbage, an old bare pid is taken as one)."""
-    text = os.pread(file, _GENERATION_DIGITS + 1, 0).partition(b"\n")[0].strip()
-    return int(text) if text.isdigit() else 0
-
-
-def _same_inode(descriptor: int, path: Path) -> bool:
-    try:
-        held, there = os.fstat(descriptor), path.stat()
+        return stat.S_ISREG(os.stat(OWNER_FILE, dir_fd=folder, follow_symlinks=False).st_mode)
     except FileNotFoundError:
         return False
-    return (held.st_dev, held.st_ino) == (there.st_dev, there.st_ino)
+
+
+def _open_spare(folder: int) -> int:
+    """Open the spare file, a new one in place of anything that is not a plain file with this one name."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    for _ in range(_TRIES):
+        try:
+            file = os.open(SPARE_FILE, flags, 0o600, dir_fd=folder)
+        except OSError as error:
+            if error.errno not in {errno.ELOOP, errno.ENXIO}:  # a link, a FIFO
+                raise
+        else:
+            found = os.fstat(file)
+            if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+                return file
+            os.close(file)
+        os.unlink(SPARE_FILE, dir_fd=folder)
+    raise OSError(errno.EEXIST, "it is being replaced again and again", SPARE_FILE)
+
+
+def _say_moment(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")
 
 
 def _close(*descriptors: int) -> None:
@@ -279,4 +424,4 @@ def _unusable(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         cause = error.strerror or str(error)
-        raise LockUnusable(str(folder), cause, "put the state on a writable local disk (state_dir)") from error
+        raise LockUnusable(str(folder), cause, _STATE_REMEDY) from error

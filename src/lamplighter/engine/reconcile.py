@@ -4,29 +4,70 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
+from datetime import datetime
 
-from lamplighter.engine.job import Outcome, RunReport
+from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.engine.ledger import Ledger, RunRow
-from lamplighter.host.identity import ProcessIdentity, is_alive
+from lamplighter.host.boot import read_boot_at
+from lamplighter.host.identity import ProcessIdentity, is_alive, read_boot_id
+
+Alive = Callable[[ProcessIdentity], bool]
 
 
-def reconcile(ledger: Ledger, job: str, *, own: int, alive: Callable[[ProcessIdentity], bool] = is_alive) -> int:
-    """Write `killed` into every open row of a dead process, this run's own apart; return how many there were."""
-    dead = [run for run in ledger.open_runs(job) if run.number != own and not alive(run.process)]
-    return sum(ledger.end(run.number, decide_word(run)) for run in dead)
+def reconcile(
+    ledger: Ledger,
+    job: str,
+    *,
+    own: int,
+    alive: Alive = is_alive,
+    boot_at: Callable[[datetime], datetime] = read_boot_at,
+) -> int:
+    """Write `killed` into every open row of a dead run, this run's own apart; return how many this call wrote."""
+    boot_id, now = read_boot_id(), ledger.now
+    dead = [run for run in ledger.open_runs(job) if run.number != own and not _is_at_work(run, alive)]
+    return sum(ledger.end(run.number, decide_word(run, boot_id=boot_id, now=now, boot_at=boot_at(now))) for run in dead)
 
 
-def decide_word(run: RunRow) -> RunReport:
-    """Return the report of a run whose process is gone and left none."""
+def decide_word(
+    run: RunRow, *, boot_id: str, now: datetime | None = None, boot_at: datetime | None = None
+) -> RunReport:
+    """Return the report of a run whose process is gone and left none: why, and between which instants it ended.
+
+    `boot_id` and `boot_at` are of the present boot.
+    """
+    who = f"its process (pid {run.process.pid})"
+    restarted = bool(boot_id and run.process.boot_id) and run.process.boot_id != boot_id
+    if not boot_id or not run.process.boot_id:
+        cause = f"{who} was killed or the machine stopped"
+    elif restarted:
+        cause = f"the machine was restarted while {who} was at work"
+    else:
+        cause = f"{who} was killed"
+    at = f", at: {run.phase}" if run.phase else ""
+    latest = boot_at if restarted and boot_at is not None and boot_at >= run.started_at else now
     return RunReport(
         outcome=Outcome.KILLED,
         signal=signal.SIGKILL,
-        line=f"ended without a word: its process (pid {run.process.pid}) was killed or the machine stopped",
+        line=f"ended without a word: {cause}{at}",
+        evidence=() if latest is None else (_describe_bounds(run.started_at, latest),),
     )
 
 
-def see_as_ended(run: RunRow, *, alive: Callable[[ProcessIdentity], bool] = is_alive) -> RunReport | None:
+def see_as_ended(run: RunRow, *, alive: Alive = is_alive) -> RunReport | None:
     """Return how a run ended, in memory only: None while its process lives, `killed` when it died unseen."""
     if run.report is not None:
         return run.report
-    return None if alive(run.process) else decide_word(run)
+    return None if _is_at_work(run, alive) else decide_word(run, boot_id=read_boot_id())
+
+
+def _is_at_work(run: RunRow, alive: Alive) -> bool:
+    """Return whether any process of a run lives: what still works is no dead run."""
+    return alive(run.process) or (run.worker is not None and alive(run.worker))
+
+
+def _describe_bounds(started_at: datetime, latest: datetime) -> Evidence:
+    """Return between which instants it ended: nobody saw it, and what is recorded as its end is when it was found."""
+    value = f"{started_at.isoformat(timespec='seconds')} and {latest.isoformat(timespec='seconds')}"
+    if latest < started_at:
+        value = "not known: the clock was set back since it began"
+    return Evidence(name="ended_between", value=value)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
+from lamplighter.engine.boundary import report_error
 from lamplighter.engine.job import Evidence, Outcome, RunReport
-from lamplighter.engine.supervisor import Run, report_error
+from lamplighter.engine.supervisor import Run
 from lamplighter.errors import DiskError, Fenced, LamplighterError, LockUnusable, render_line
 from lamplighter.featurepost.brandstate import BrandState, BrandStates, SkippedBrand
 from lamplighter.featurepost.catalog import Brand
@@ -177,9 +178,17 @@ class Generator:
     def _fill(self, plan: Plan, run: Run, progress: _Progress) -> None:
         while len(progress.made) < plan.wanted and progress.attempts < plan.attempts and not progress.over:
             brand = self._next_brand(progress)
-            if brand is None:
+            if brand is None or not self._has_time(run):
                 break
             self._attempt(brand, run, progress)
+
+    def _has_time(self, run: Run) -> bool:
+        """Return whether one more feature can be finished within the run's limit, even at its worst."""
+        left = run.left()
+        if left is None or left >= self._settings.feature_limit:
+            return True
+        run.say("there is no time left in this run for another feature")
+        return False
 
     def _note(self, error: DiskError, run: Run, progress: _Progress) -> None:
         """Say what could not be written or read beside a feature that is made: it counts, and the run ends here."""

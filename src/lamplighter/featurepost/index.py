@@ -7,6 +7,7 @@ never repeat), when a brand was last featured, and which products were, also aft
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 from lamplighter.errors import InputError
 from lamplighter.featurepost.feature import Feature
@@ -93,6 +94,14 @@ class Index:
         )
         with self._database.parsing():
             return {str(row["brand"]): int(row["newest"]) for row in rows}
+
+    def newest_made_at(self, *, until: datetime) -> datetime | None:
+        """Return when the newest remembered feature was made, those of a time to come apart."""
+        row = self._database.row(
+            "SELECT MAX(made_at) AS newest FROM feature WHERE account = ? AND made_at <= ?",
+            (self._account, until.timestamp()),
+        )
+        return datetime.fromtimestamp(row["newest"], tz=UTC) if row and row["newest"] is not None else None
 
     def last_used(self, brand: str) -> tuple[int, ...]:
         """Return the ids of a brand's products that were ever featured.

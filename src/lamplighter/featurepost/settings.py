@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import time, timedelta
+
+_MOST_PHOTOS = 10
+_DISK = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +34,29 @@ class ShopSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerateSettings:
-    """How the stock is kept: target, most made a run, attempts beyond what is missing, age at which drafts go."""
+    """How the stock is kept: target, most made a run, attempts beyond what is missing, age at which drafts go.
+
+    `feature_limit` is the most time one feature can take, all its own limits together.
+    """
 
     target: int = 3
     max_per_run: int = 2
     extra_attempts: int = 3
     keep_drafts: timedelta = timedelta(days=30)
     review: bool = False
+    at: tuple[time, ...] = ()
+    catch_up: timedelta = timedelta(hours=6)
+    feature_limit: timedelta = timedelta(minutes=15)
+
+    @property
+    def limit(self) -> timedelta:
+        """Return the most time a run may take: as many features as it may make and attempts beyond, each at its worst.
+
+        A limit shorter than the work ends runs that did nothing wrong, day after day.
+        """
+        return self.feature_limit * (self.max_per_run + self.extra_attempts)
+
+
+def longest_feature(shop: ShopSettings, slides_limit: timedelta) -> timedelta:
+    """Return the most time one feature can take: the shop's list, ten photos, the slides, and the disk."""
+    return shop.total + _MOST_PHOTOS * shop.photo_total + slides_limit + _DISK

@@ -279,7 +279,11 @@ class WebShop:
 
 def _retry(action: Callable[[], _Found], clock: Clock, deadline: timedelta, *, tries: int, wait: timedelta) -> _Found:
     """Return what a repeatable read brings; tried again after passing errors while the wait fits the deadline."""
+    import logging  # noqa: PLC0415 - as below
+
     import stamina  # noqa: PLC0415 - takes 50 ms to import
+
+    logging.getLogger("stamina").addHandler(logging.NullHandler())  # it tells of retries on stderr otherwise
 
     def choose_wait(error: Exception) -> timedelta | bool:
         if not isinstance(error, UpstreamError) or error.permanent:

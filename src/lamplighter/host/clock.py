@@ -8,7 +8,6 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
 class Clock(Protocol):
@@ -40,16 +39,10 @@ class SystemClock:
         time.sleep(max(0.0, duration.total_seconds()))
 
 
-def read_boot_id() -> str:
-    """Return the kernel's id of this boot, or "" where the system has none at this path (Linux: proc(5))."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-    except OSError:
-        return ""
-
-
 def read_zone_name(link: Path = Path("/etc/localtime")) -> str:
     """Return the machine's zone as an IANA name: $TZ, where the link points, or "UTC" where neither tells."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - it loads much, and few ask for a zone
+
     candidates = [os.environ.get("TZ", "").removeprefix(":")]
     with contextlib.suppress(OSError):
         candidates.append(str(link.readlink()).partition("zoneinfo/")[2])

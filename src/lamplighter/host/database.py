@@ -1,23 +1,34 @@
-"""SQLite behind one thin class: plain SQL, transactions, numbered migrations, reading that writes nothing."""
+"""SQLite behind one thin class: plain SQL, transactions, numbered migrations, reading that writes nothing.
+
+What goes wrong is one of these: damage (Damaged), no room, no permission, a busy database. Only the first is ever a
+reason to set a database aside.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import sqlite3
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
-from lamplighter.errors import DiskError
+from lamplighter.errors import Damaged, DiskError
+from lamplighter.host.exclusion import sharing
 from lamplighter.host.files import private_folder
 
 Value = str | int | float | None
 PATIENCE = timedelta(seconds=10)
+MARK = ".suspect"
+LOGS = ("-wal", "-journal")
+_NOT_A_FILE = "this is no regular file"
+_DAMAGED_REMEDY = "the next run sets it aside and makes a new one"
+_PROBE_BYTES = 65_536
 _SWITCH_PATIENCE = timedelta(milliseconds=50)
 _PAUSE_SECONDS = 0.005
 _MOVE_AWAY = "move this file away; posts are found again in the folders"
@@ -41,10 +52,11 @@ class Migration:
 class Database:
     """An open database; every error of it is a DiskError that names the file."""
 
-    def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
-        """Take over `connection`; use one of the two open functions instead."""
+    def __init__(self, connection: sqlite3.Connection, file: Path, inode: tuple[int, int] | None = None) -> None:
+        """Take over `connection`; use one of the two open functions instead. A copy in memory has no inode."""
         self._connection = connection
         self._file = file
+        self._inode = inode
 
     @property
     def name(self) -> str:
@@ -53,18 +65,19 @@ class Database:
 
     def rows(self, statement: str, values: Sequence[Value] = ()) -> list[sqlite3.Row]:
         """Run one statement and return its rows."""
-        with _sqlite_errors(self._file):
+        with self._errors():
             return self._connection.execute(statement, _storable(values)).fetchall()
 
     def row(self, statement: str, values: Sequence[Value] = ()) -> sqlite3.Row | None:
         """Run one statement and return its first row, or None."""
-        with _sqlite_errors(self._file):
+        with self._errors():
             found: sqlite3.Row | None = self._connection.execute(statement, _storable(values)).fetchone()
             return found
 
     def change(self, statement: str, values: Sequence[Value] = ()) -> int:
-        """Run one statement and return how many rows it changed."""
-        with _sqlite_errors(self._file):
+        """Run one statement and return how many rows it changed; never in a file that was moved from its place."""
+        self._check_place()
+        with self._errors():
             return self._connection.execute(statement, _storable(values)).rowcount
 
     @contextlib.contextmanager
@@ -87,6 +100,23 @@ class Database:
                 self._connection.execute("ROLLBACK")
             raise
 
+    def _check_place(self) -> None:
+        """Raise DiskError when another file is in the place of this one: what is written here would be lost."""
+        if self._inode is not None and _read_inode(self._file) != self._inode:
+            raise DiskError(self.name, "it was set aside or replaced while this run was at work", "run it again")
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn SQLite's errors into ours; what could be damage is marked, so that the next opening looks closely."""
+        try:
+            with _sqlite_errors(self._file, in_memory=self._inode is None):
+                yield
+        except DiskError as error:
+            if self._inode is not None and is_doubtful(error):
+                with contextlib.suppress(OSError):
+                    beside(self._file, MARK).touch(mode=0o600)
+            raise
+
     def close(self) -> None:
         """Close; a second time does nothing."""
         with contextlib.suppress(sqlite3.Error):
@@ -104,15 +134,23 @@ def open_database(file: Path, migrations: Sequence[Migration], *, patience: time
 
     Every statement waits up to `patience` for another writer.
     """
+    with sharing(Path(os.path.realpath(file)).parent, patience):
+        return open_alone(file, migrations, patience=patience)
+
+
+def open_alone(file: Path, migrations: Sequence[Migration], *, patience: timedelta = PATIENCE) -> Database:
+    """Do what `open_database` does, for one who has the folder for itself."""
     with _sqlite_errors(file):
-        database = Database(_connect(str(file), patience=patience), file)
+        refuse_non_file(file)
+        connection = _connect(str(file), patience=patience)
     try:
+        database = Database(connection, file, _read_inode(file))
         _use_log(database, patience)
         database.row("PRAGMA synchronous = FULL")
         database.row("PRAGMA foreign_keys = ON")
         _migrate(database, migrations)
     except BaseException:
-        database.close()
+        connection.close()
         raise
     return database
 
@@ -138,16 +176,53 @@ def open_database_to_read(file: Path, migrations: Sequence[Migration], *, patien
     has it open for writing: closing a file that was read drops that process's locks on it (sqlite.org/howtocorrupt.html
     2.2).
     """
-    with _sqlite_errors(file):
-        database = Database(_connect(":memory:"), file)
+    database = _open_copy(file, patience)
     try:
-        with _sqlite_errors(file):
-            _load(_read_parts(file, patience), database._connection)  # noqa: SLF001 - the class's own module
         _migrate(database, migrations)
     except BaseException:
         database.close()
         raise
     return database
+
+
+def _open_copy(file: Path, patience: timedelta) -> Database:
+    with _sqlite_errors(file, in_memory=True):
+        parts = _read_parts(file, patience)
+        memory = _connect(":memory:")
+        try:
+            _load(parts, memory)
+        except BaseException:
+            memory.close()
+            raise
+        return Database(memory, file)
+
+
+def examine(file: Path, migrations: Sequence[Migration], *, patience: timedelta = PATIENCE) -> str:
+    """Return why a database cannot be relied on, "" when nothing speaks against it; changes nothing on disk.
+
+    Every page and index is looked at, and whether the tables are those that `migrations` make. What stands in the way
+    of looking is not damage.
+    """
+    try:
+        with _open_copy(file, patience) as database:
+            found = database.row("PRAGMA integrity_check(1)")
+            if found is None or found[0] != "ok":
+                return " ".join(str(found[0]).split()) if found else "it cannot be checked"
+            _migrate(database, migrations)
+            return _find_missing_table(database, migrations)
+    except DiskError as error:
+        return error.cause if is_doubtful(error) else ""
+
+
+def _find_missing_table(database: Database, migrations: Sequence[Migration]) -> str:
+    with Database(_connect(":memory:"), Path(database.name)) as fresh:
+        _migrate(fresh, migrations)
+        missing = sorted(_read_schema(fresh) - _read_schema(database))
+    return f"{missing[0][0]} is missing or not ours" if missing else ""
+
+
+def _read_schema(database: Database) -> set[tuple[str, str]]:
+    return {(row["name"], row["sql"] or "") for row in database.rows("SELECT name, sql FROM sqlite_master")}
 
 
 def _read_parts(file: Path, patience: timedelta) -> dict[str, bytes]:
@@ -165,18 +240,38 @@ def _read_parts(file: Path, patience: timedelta) -> dict[str, bytes]:
 
 
 def _read_parts_once(file: Path) -> dict[str, bytes]:
-    read = {ending: _read_part(file.with_name(file.name + ending)) for ending in ("", "-wal", "-journal")}
+    real = Path(os.path.realpath(file))  # a link is followed, and its logs lie beside what it leads to
+    read = {ending: _read_part(beside(real, ending)) for ending in ("", *LOGS)}
     return {ending: content for ending, content in read.items() if content}
 
 
 def _read_part(path: Path) -> bytes:
     """Return the bytes of a file, none where it is missing; what is no file is an error, and a FIFO not waited for."""
+    refuse_non_file(path)
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise OSError(errno.EINVAL, "this is no regular file")
         return path.read_bytes()
     except FileNotFoundError:
         return b""
+
+
+def refuse_non_file(path: Path) -> None:
+    """Raise Damaged when a folder, a FIFO or the like is in the place of a file; raises OSError."""
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise Damaged(str(path), _NOT_A_FILE, _DAMAGED_REMEDY)
+
+
+def beside(file: Path, ending: str) -> Path:
+    """Return the path of what SQLite or we keep beside a database."""
+    return file.with_name(file.name + ending)
+
+
+def _read_inode(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _load(parts: dict[str, bytes], memory: sqlite3.Connection) -> None:
@@ -193,6 +288,7 @@ def _load(parts: dict[str, bytes], memory: sqlite3.Connection) -> None:
         for ending, part in parts.items():
             copy.with_name(copy.name + ending).write_bytes(part)
         with contextlib.closing(_connect(str(copy))) as source:
+            source.execute("PRAGMA synchronous = OFF")  # a copy for a moment: nothing of it need be durable
             source.backup(memory)
 
 
@@ -211,10 +307,16 @@ def _storable(values: Sequence[Value]) -> tuple[Value, ...]:
 
 
 def _migrate(database: Database, migrations: Sequence[Migration]) -> None:
-    """Run the steps that have not run, each in one transaction."""
-    database.change(_MIGRATION_TABLE)
-    done = {row["name"] for row in database.rows("SELECT name FROM migration")}
-    if done - {migration.name for migration in migrations}:
+    """Run the steps that have not run, each in one transaction; other concerns than these have steps of their own."""
+    names = {name for name, _ in _read_schema(database)}
+    if "migration" not in names:
+        if names:
+            raise Damaged(database.name, "it is another program's", _DAMAGED_REMEDY)
+        database.change(_MIGRATION_TABLE)
+    done = {str(row["name"]) for row in database.rows("SELECT name FROM migration")}
+    concerns = tuple(f"{migration.concern}-" for migration in migrations)
+    known = {migration.name for migration in migrations}
+    if any(name.startswith(concerns) and name not in known for name in done):
         raise DiskError(database.name, "it was written by a newer lamplighter", "update this one")
     for migration in migrations:
         if migration.name in done:
@@ -228,28 +330,74 @@ def _migrate(database: Database, migrations: Sequence[Migration]) -> None:
 
 
 @contextlib.contextmanager
-def _sqlite_errors(file: Path) -> Iterator[None]:
+def _sqlite_errors(file: Path, *, in_memory: bool = False) -> Iterator[None]:
     """Turn SQLite's errors into one line that names the file and what to do."""
     try:
         yield
     except sqlite3.Error as error:
-        raise DiskError(str(file), str(error), _remedy(error)) from error
+        raise _explain(file, error, in_memory=in_memory) from error
     except OSError as error:
         raise DiskError(str(file), error.strerror or str(error)) from error
 
 
+def is_doubtful(error: DiskError) -> bool:
+    """Return whether the database could be damaged: SQLite says so, or our own statements make no sense to it."""
+    return isinstance(error, Damaged) or _name(error.__cause__) == "SQLITE_ERROR"
+
+
+def _explain(file: Path, error: sqlite3.Error, *, in_memory: bool) -> DiskError:
+    name = _name(error)
+    undecodable = not name and "decode to UTF-8" in str(error)  # we never write such text
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or undecodable:
+        return Damaged(str(file), str(error), _DAMAGED_REMEDY)
+    if name.startswith("SQLITE_IOERR") and in_memory:  # it ends before it says it does
+        return Damaged(str(file), str(error), _DAMAGED_REMEDY)
+    if name.startswith(_PROBED) and not in_memory:
+        trouble = _find_trouble(file.parent)
+        if trouble is not None and trouble.errno in _TROUBLES:
+            return DiskError(str(file), trouble.strerror or str(trouble), _TROUBLES[trouble.errno])
+    return DiskError(str(file), str(error), next((text for key, text in _REMEDIES if name.startswith(key)), ""))
+
+
+def _find_trouble(folder: Path) -> OSError | None:
+    """Return what the system says to writing a nameless file in `folder`; SQLite hides it ("disk I/O error")."""
+    import tempfile  # noqa: PLC0415 - it loads much, and this is for a disk that fails
+
+    try:
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as probe:
+            left = _PROBE_BYTES
+            while left:
+                left -= probe.write(bytes(left))
+    except OSError as error:
+        return error
+    return None
+
+
+def _name(error: BaseException | None) -> str:
+    """Return SQLite's name of an error, "" for what is none or comes from Python's side of it."""
+    return str(getattr(error, "sqlite_errorname", ""))
+
+
 def _is_busy(error: BaseException | None) -> bool:
-    return getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY")
+    return _name(error).startswith("SQLITE_BUSY")
 
 
-def _remedy(error: sqlite3.Error) -> str:
-    name = getattr(error, "sqlite_errorname", "")
-    remedies = {
-        "SQLITE_FULL": "free some space and run it again",
-        "SQLITE_READONLY": "make the state folder writable for this user",
-        "SQLITE_CANTOPEN": "make the state folder writable for this user",
-        "SQLITE_NOTADB": _MOVE_AWAY,
-        "SQLITE_CORRUPT": _MOVE_AWAY,
-        "SQLITE_BUSY": "another program keeps it open for writing; run it again later",
-    }
-    return next((text for key, text in remedies.items() if name.startswith(key)), "")
+_PROBED = ("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_FULL")
+_NO_ROOM = "free some space and run it again"
+_NO_RIGHT = "make the state folder writable for this user"
+_TROUBLES: Mapping[int | None, str] = {
+    errno.ENOSPC: _NO_ROOM,
+    errno.EDQUOT: _NO_ROOM,
+    errno.EFBIG: _NO_ROOM,
+    errno.EROFS: "the disk is read-only: set state_dir to a folder on another",
+    errno.EACCES: _NO_RIGHT,
+    errno.EPERM: _NO_RIGHT,
+    errno.ENOENT: "see that its folder is there",
+}
+_REMEDIES = (
+    ("SQLITE_FULL", _NO_ROOM),
+    ("SQLITE_READONLY", _NO_RIGHT),
+    ("SQLITE_CANTOPEN", _NO_RIGHT),
+    ("SQLITE_IOERR", "the disk may be failing: look after it and its backup"),
+    ("SQLITE_BUSY", "another program keeps it open for writing; run it again later"),
+)

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,8 +60,10 @@ def write_atomic(file: Path, content: bytes, *, mode: int = 0o644) -> None:
     sync_folder(file.parent)
 
 
-def append_line(file: Path, line: str, *, mode: int = 0o644) -> None:
+def append_line(file: Path, line: str, *, mode: int = 0o644, durable: bool = True) -> None:
     """Append one line durably, to a new file too; a torn last line left by a killed writer is closed first.
+
+    A line that is not `durable` may be lost when the machine stops, never when the process does; it costs no wait.
 
     What UTF-8 cannot say (a file name of other bytes) is escaped, so that a log can always name it.
     """
@@ -74,10 +75,11 @@ def append_line(file: Path, line: str, *, mode: int = 0o644) -> None:
             size = os.fstat(descriptor).st_size
             torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
             _write_all(descriptor, (("\n" if torn else "") + line + "\n").encode("utf-8", "backslashreplace"))
-            os.fsync(descriptor)
+            if durable:
+                os.fsync(descriptor)
         finally:
             os.close(descriptor)
-    if size == 0:
+    if durable and size == 0:
         sync_folder(file.parent)
 
 
@@ -143,6 +145,8 @@ def private_folder(parent: Path | None = None) -> Iterator[Path]:
 
     It is inside `parent`, without one in the system's place for such. What killed processes left there goes first.
     """
+    import tempfile  # noqa: PLC0415 - it loads much, and most commands need no such folder
+
     try:
         _sweep_private(Path(parent or tempfile.gettempdir()))
         prefix = f"{TEMPORARY_PREFIX}lamplighter-{_pid_space()}-{os.getpid()}-"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import enum
-import errno
 import os
 import signal
 import subprocess
@@ -20,11 +19,11 @@ from typing import IO, Protocol
 
 from lamplighter.errors import InputError, UpstreamError
 from lamplighter.host.files import temporary_trouble
+from lamplighter.host.handle import ProcessHandle
+from lamplighter.host.session import LATER
 from lamplighter.host.signals import deferring_signals
 
 _GRACES_SECONDS = (2.0, 5.0)
-_LONGEST_PAUSE_SECONDS = 0.05
-_LATER = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
 _PR_SET_PDEATHSIG = 1
 
 
@@ -138,7 +137,7 @@ def _start(command: Command, stdin: IO[bytes], out: IO[bytes], err: IO[bytes]) -
             start_new_session=True,
         )
     except OSError as error:
-        if error.errno in _LATER:
+        if error.errno in LATER:
             raise UpstreamError(command.argv[0], f"cannot be started now: {error.strerror}") from error
         where = "" if command.cwd.is_dir() else f" in {command.cwd}, which is not a folder"
         raise InputError(command.argv[0], f"cannot be started{where}: {error.strerror}") from error
@@ -172,16 +171,11 @@ def _end_group(process: subprocess.Popen[bytes], graces: tuple[float, float] = _
 
 def _wait_unreaped(pid: int, seconds: float) -> bool:
     """Return whether a child ended within `seconds`, and leave it to be reaped."""
-    end = time.monotonic() + seconds
-    pause = 0.001
-    with contextlib.suppress(ChildProcessError):  # reaped just before a signal broke in
-        while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-            left = end - time.monotonic()
-            if left <= 0:
-                return False
-            time.sleep(min(pause, left))
-            pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
-    return True
+    try:
+        with ProcessHandle(pid) as handle:
+            return handle.wait(timedelta(seconds=seconds))
+    except ProcessLookupError:  # a zombie, or reaped just before a signal broke in
+        return True
 
 
 def _read_start(stream: IO[bytes], limit: int) -> bytes:

@@ -10,7 +10,7 @@ import enum
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from lamplighter.errors import Fenced
 from lamplighter.featurepost.feature import has_date_everywhere
@@ -135,6 +135,12 @@ class Journal:
             "SELECT feature FROM post WHERE account = ? AND channel = ?", (self._account, self._channel)
         )
         return frozenset(str(row["feature"]) for row in rows)
+
+    def days_done(self) -> frozenset[date]:
+        """Return the local days whose post is out, moved and noted: nothing of them is left to do."""
+        return frozenset(
+            date.fromisoformat(entry.slot[:10]) for entry in self.entries() if entry.state is State.RECORDED
+        )
 
     def is_free(self, slot: str) -> bool:
         """Return whether no feature has a slot."""

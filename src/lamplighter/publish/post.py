@@ -12,7 +12,7 @@ import msgspec
 
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.engine.supervisor import Run
-from lamplighter.errors import DiskError, InputError, LamplighterError
+from lamplighter.errors import Damaged, DiskError, InputError, LamplighterError
 from lamplighter.featurepost.feature import Instant, Struct, has_date_everywhere
 from lamplighter.featurepost.stock import Place, Stock, StockItem, is_feature_id
 from lamplighter.host.clock import Clock
@@ -109,17 +109,33 @@ class Poster:
         try:
             self.remember(generation=run.generation, run=run.number)
         except (InputError, DiskError) as error:
+            if isinstance(error, Damaged) or self._has_forgotten():
+                raise
             run.say(f"what went out before cannot be read: {error}")
         for entry in self._journal.unfinished():
             self._resume(entry, run)
 
+    def _has_forgotten(self) -> bool:
+        """Return whether the journal knows of no post although there were some: its database was lost."""
+        return not self._journal.entries(limit=1) and bool(self._stock.items(Place.POSTED))
+
     def remember(self, *, generation: int = 0, run: int = 0) -> None:
-        """Write into the journal, as published, what the record and the channel know and it does not."""
-        recorded = read_record(self._record_file, self._publisher.name)
+        """Write into the journal, as published, what the record and the channel know and it does not.
+
+        Raises InputError or DiskError when either cannot be read; what the other knows is written all the same.
+        """
+        recorded: tuple[Recalled, ...] = ()
+        trouble: LamplighterError | None = None
+        try:
+            recorded = read_record(self._record_file, self._publisher.name)
+        except (InputError, DiskError) as error:
+            trouble = error
         for known in (*recorded, *self._publisher.recall(besides=self._journal.feature_ids())):
             if self._journal.find(known.feature_id) is None and self._journal.is_free(known.slot):
                 self._journal.claim(known.slot, known.feature_id, generation=generation, run=run)
                 self._journal.published(known.slot, known.receipt, generation=generation)
+        if trouble is not None:
+            raise trouble
 
     def _publish(self, post: Post, run: Run) -> None:
         """Journal first, then the one call, then the record."""

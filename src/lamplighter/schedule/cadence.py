@@ -1,12 +1,18 @@
-"""Slots: one due time of a job, as wall clock in a zone (pure)."""
+"""Slots: one due time of a job, as wall clock in a zone, and which of them a run is for (pure)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+EARLY = timedelta(minutes=2)
+ON_TIME = timedelta(minutes=15)
+LOOK_BACK = timedelta(days=35)
+_LOOK_BACK_INTERVALS = timedelta(days=1)
 _SECOND = timedelta(seconds=1)
+_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +22,114 @@ class Slot:
     key: str
     day: date
     due_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cadence:
+    """When a job is due: at wall times of a zone, or every so often, and how long a missed slot is still worth doing.
+
+    Once a day means: a slot may be done until its local day ends, `catch_up` apart, and one that is done serves the
+    whole day, whatever its time was when it was done.
+    """
+
+    zone: ZoneInfo
+    at: tuple[time, ...] = ()
+    every: timedelta = timedelta()
+    catch_up: timedelta = timedelta(hours=6)
+    once_a_day: bool = False
+
+    def describe(self) -> str:
+        """Return the due times in words; other words mean another schedule."""
+        if self.every:
+            return f"every {self.every.total_seconds():g} s"
+        return f"{' '.join(f'{moment:%H:%M}' for moment in sorted(set(self.at))) or 'never'} {self.zone.key}"
+
+    @property
+    def look_back(self) -> timedelta:
+        """Return how far back a slot without a word is looked for."""
+        return max(self.catch_up, _LOOK_BACK_INTERVALS) if self.every else max(self.catch_up, LOOK_BACK)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """What is known of a job's slots: since when its schedule stands, the keys with a word, the days that were served.
+
+    A slot from before `since` is none: a new schedule does not make old slots due.
+    """
+
+    since: datetime
+    keys: frozenset[str] = frozenset()
+    days: frozenset[date] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """A run is for `slot`; older ones without a word went into it (`coalesced`) or are past doing (`missed`)."""
+
+    slot: Slot
+    is_catch_up: bool = False
+    coalesced: tuple[Slot, ...] = ()
+    missed: tuple[Slot, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotDue:
+    """No slot is open; `next` is the first to come, None when there are none at all."""
+
+    next: Slot | None
+    missed: tuple[Slot, ...] = ()
+
+
+def decide_slot(now: datetime, cadence: Cadence, settled: Settled) -> Due | NotDue:
+    """Return the slot that a scheduler woke us for: the newest that is due, has no word yet, and is worth doing.
+
+    A clock that is up to two minutes early belongs to the slot it is early for.
+    """
+    early = min(EARLY, cadence.every / 2) if cadence.every else EARLY
+    after = max(settled.since, now - cadence.look_back) - _SECOND
+    left = [slot for slot in slots_between(cadence, after, now + early) if not _is_settled(slot, cadence, settled)]
+    still = [slot for slot in left if _is_worth_doing(slot, now, cadence)]
+    missed = tuple(slot for slot in left if slot not in still)
+    if not still:
+        coming = _first_open(cadence, max(now, settled.since), settled)
+        return NotDue(next=coming, missed=missed)
+    slot = still[-1]
+    return Due(slot=slot, is_catch_up=now - slot.due_at > ON_TIME, coalesced=tuple(still[:-1]), missed=missed)
+
+
+def decide_by_hand(now: datetime, cadence: Cadence, settled: Settled) -> Due | NotDue:
+    """Return the slot that a person's run takes: today's newest that is due and has no word yet.
+
+    A job that runs once a day takes its day at whatever hour, also where nothing is scheduled.
+    """
+    today = now.astimezone(cadence.zone).date()
+    if cadence.once_a_day:
+        slots = slots_between(cadence, now - _DAY - _DAY, now + _DAY + _DAY)
+        own = [slot for slot in slots if slot.day == today] or [slot_of_day(today, None, cadence.zone)]
+    else:
+        own = [slot for slot in slots_between(cadence, now - _DAY, now + EARLY) if slot.day == today]
+    left = [slot for slot in own if not _is_settled(slot, cadence, settled)]
+    if not left:
+        return NotDue(next=_first_open(cadence, max(now, settled.since), settled))
+    return Due(slot=left[-1], coalesced=tuple(left[:-1]))
+
+
+def slots_between(cadence: Cadence, after: datetime, until: datetime) -> tuple[Slot, ...]:
+    """Return the slots with after < due_at <= until, each strictly later than the one before.
+
+    Of two times of a day that the clock skips together, and which would be due at one moment, the first is the slot.
+    """
+    if cadence.every:
+        return tuple(_intervals(cadence, after, until))
+    found: dict[datetime, Slot] = {}
+    first, last = after.astimezone(cadence.zone).date() - _DAY, until.astimezone(cadence.zone).date() + _DAY
+    for number in range((last - first).days + 1):
+        for moment in sorted(set(cadence.at)):
+            slot = slot_of_day(first + number * _DAY, moment, cadence.zone)
+            exists = slot.due_at.astimezone(cadence.zone).date() == slot.day  # a zone may skip a whole day (Apia 2011)
+            if exists and after < slot.due_at <= until:
+                found.setdefault(slot.due_at, slot)
+    return tuple(found[due_at] for due_at in sorted(found))
 
 
 def slot_of_day(day: date, at: time | None, zone: ZoneInfo) -> Slot:
@@ -33,15 +147,6 @@ def slot_of_day(day: date, at: time | None, zone: ZoneInfo) -> Slot:
     return Slot(key=key, day=day, due_at=due_at)
 
 
-def _change_between(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:
-    """Return the second at which the zone's offset becomes that of `after`."""
-    old = before.astimezone(zone).utcoffset()
-    while after - before > _SECOND:
-        middle = before + timedelta(seconds=(after - before) // _SECOND // 2)
-        before, after = (middle, after) if middle.astimezone(zone).utcoffset() == old else (before, middle)
-    return after
-
-
 def slot_today(now: datetime, at: time | None, zone: ZoneInfo) -> Slot:
     """Return the slot of the local day that `now` falls on."""
     return slot_of_day(now.astimezone(zone).date(), at, zone)
@@ -49,6 +154,43 @@ def slot_today(now: datetime, at: time | None, zone: ZoneInfo) -> Slot:
 
 def next_slot(now: datetime, at: tuple[time, ...], zone: ZoneInfo) -> Slot | None:
     """Return the first slot after `now`, None when there are none at all."""
-    today = now.astimezone(zone).date()
-    slots = [slot_of_day(today + timedelta(days=ahead), moment, zone) for ahead in (0, 1) for moment in at]
-    return min((slot for slot in slots if slot.due_at > now), key=lambda slot: slot.due_at, default=None)
+    return next_due(now, Cadence(zone=zone, at=at))
+
+
+def next_due(now: datetime, cadence: Cadence) -> Slot | None:
+    """Return the first slot after `now`, None when there are none at all."""
+    ahead = cadence.every or 3 * _DAY
+    return next(iter(slots_between(cadence, now, now + ahead)), None)
+
+
+def _first_open(cadence: Cadence, now: datetime, settled: Settled) -> Slot | None:
+    """Return the first slot after `now` that has no word yet; a slot may be claimed before its time."""
+    slots = slots_between(cadence, now, now + (2 * cadence.every or 4 * _DAY))
+    return next((slot for slot in slots if not _is_settled(slot, cadence, settled)), None)
+
+
+def _is_settled(slot: Slot, cadence: Cadence, settled: Settled) -> bool:
+    return slot.key in settled.keys or (cadence.once_a_day and slot.day in settled.days)
+
+
+def _is_worth_doing(slot: Slot, now: datetime, cadence: Cadence) -> bool:
+    if cadence.once_a_day:
+        return slot.day >= now.astimezone(cadence.zone).date()
+    return now - slot.due_at <= cadence.catch_up
+
+
+def _intervals(cadence: Cadence, after: datetime, until: datetime) -> Iterator[Slot]:
+    """Yield the slots of a job that is due every so often, counted from 1970, so that no change of the clock counts."""
+    start = datetime(1970, 1, 1, tzinfo=UTC)
+    for number in range((after - start) // cadence.every + 1, (until - start) // cadence.every + 1):
+        due_at = start + number * cadence.every
+        yield Slot(key=f"{due_at:%Y-%m-%d-%H%M%SZ}", day=due_at.astimezone(cadence.zone).date(), due_at=due_at)
+
+
+def _change_between(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:
+    """Return the second at which the zone's offset becomes that of `after`."""
+    old = before.astimezone(zone).utcoffset()
+    while after - before > _SECOND:
+        middle = before + timedelta(seconds=(after - before) // _SECOND // 2)
+        before, after = (middle, after) if middle.astimezone(zone).utcoffset() == old else (before, middle)
+    return after

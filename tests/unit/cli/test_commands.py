@@ -268,6 +268,7 @@ def test_a_brands_failures_are_listed(desk: Desk, call: Call) -> None:
 def test_post_and_then_nothing_is_needed(desk: Desk, call: Call) -> None:
     """With the evidence, and exit 0 both times."""
     desk.put()
+    desk.database.close()  # this process reads it as well, and a worker would take it for closed then
     first = call("post")
     assert (first.code, f"post: produced: posted {FIRST} for " in first.out) == (0, True)
     second = call("post")
@@ -299,8 +300,9 @@ def test_nothing_ready_is_exit_66_with_evidence(call: Call) -> None:
     assert "dry run: no ready feature" in call("post", "--dry-run").out
 
 
-def test_a_failed_run_is_listed_shown_and_has_a_log(call: Call) -> None:
+def test_a_failed_run_is_listed_shown_and_has_a_log(desk: Desk, call: Call) -> None:
     """Newest first."""
+    desk.database.close()  # this process reads it as well, and a worker would take it for closed then
     assert call("runs", "list").out == "nothing has run yet\n"
     call("post")
     told = call("generate", "--json")
@@ -395,6 +397,7 @@ def test_the_demo_says_what_was_done_where_it_is_and_what_comes_next(tmp_path: P
     desk = Desk.open(folder, database="state/lamplighter.db")
     for _ in range(3):
         desk.put()
+    desk.database.close()  # this process reads it as well, and a worker would take it for closed then
     told = call("demo", str(folder))
     assert told.code == 0
     lines = told.out.splitlines()
@@ -402,7 +405,9 @@ def test_the_demo_says_what_was_done_where_it_is_and_what_comes_next(tmp_path: P
     assert any(line.startswith(f"post: produced: posted {FIRST} for ") for line in lines)
     assert any(line.startswith("Look at:") and "preview.html" in line for line in lines)
     assert any(line.startswith("Next:      lamplighter status --workspace ") for line in lines)
+    desk = Desk.open(folder, database="state/lamplighter.db")
     desk.put()
+    desk.database.close()
     again = call("demo", str(folder), "--json")
     assert isinstance(again.value, dict)
     assert (again.code, again.value["new"]) == (0, False)
@@ -457,12 +462,14 @@ def test_a_bug_is_one_line_too_and_debug_shows_where(capsys: pytest.CaptureFixtu
 
 def test_a_row_that_nobody_here_wrote_is_a_damaged_database(desk: Desk, call: Call) -> None:
     """Exit 74, in one line, for a look as for a run."""
+    desk.put()
+    desk.database.close()  # this process reads it as well, and a worker would take it for closed then
     call("post")
     database = sqlite3.connect(desk.folder / "state" / "lamplighter.db")
-    database.execute("UPDATE run SET outcome = 'of another version'")
+    database.execute("UPDATE post SET state = 'of another version'")
     database.commit()
     database.close()
-    told = call("runs", "list")
+    told = call("posted")
     assert (told.code, told.out) == (74, "")
     assert re.fullmatch(r"lamplighter: [^\n]+lamplighter\.db: a row is damaged: [^\n]+; move [^\n]+\n", told.err)
 

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lamplighter.config.settings as module
-from lamplighter.config.settings import SETTINGS_FILE, SettingsFile, find_basics, parse_settings, read_settings
+from lamplighter.config.basics import SETTINGS_FILE, find_basics
+from lamplighter.config.settings import JobTable, SettingsFile, parse_settings, read_settings
 from lamplighter.errors import ConfigError, FailureClass, InputError, LamplighterError
-from lamplighter.featurepost.settings import GenerateSettings, ShopSettings
+from lamplighter.featurepost.settings import GenerateSettings, ShopSettings, longest_feature
 from lamplighter.publish.settings import PostSettings
 
 HERE = Path("/workspace")
@@ -37,7 +38,8 @@ def refuse(text: str | bytes) -> str:
 def test_an_empty_file_means_all_defaults() -> None:
     """Every setting has a default, and those are the parts' own."""
     found = parse_settings(b"", HERE)
-    assert found.generate == GenerateSettings()
+    longest = longest_feature(ShopSettings(), timedelta(seconds=60))
+    assert found.generate == GenerateSettings(at=(time(6), time(12), time(18)), feature_limit=longest)
     assert found.shop == ShopSettings()
     assert found.post == PostSettings(at=time(19, 30), zone=ZoneInfo("UTC"))
     assert (found.state_dir, found.account, found.publisher) == (HERE / "state", "main", "folder")
@@ -53,6 +55,7 @@ def test_every_key_reaches_its_part() -> None:
         [generate]
         target = 5
         max_per_run = 4
+        at = ["05:30"]
         writer = "template"
         review = "ask"
         keep_drafts = "7d"
@@ -70,9 +73,16 @@ def test_every_key_reaches_its_part() -> None:
         """,
         HERE,
     )
-    assert found.generate == GenerateSettings(target=5, max_per_run=4, keep_drafts=timedelta(days=7), review=True)
     assert found.shop == ShopSettings(
         tries=2, wait=timedelta(seconds=1), total=timedelta(minutes=5), allowed_hosts=frozenset({"127.0.0.1:80"})
+    )
+    assert found.generate == GenerateSettings(
+        target=5,
+        max_per_run=4,
+        at=(time(5, 30),),
+        keep_drafts=timedelta(days=7),
+        review=True,
+        feature_limit=longest_feature(found.shop, timedelta(minutes=2)),
     )
     assert found.post == PostSettings(at=time(7, 5), zone=ZoneInfo("Asia/Tokyo"))
     assert (found.account, found.state_dir, found.contact) == ("studio-2", Path("/var/lamp"), "mailto:a@b.example")
@@ -294,9 +304,13 @@ def test_the_basics_agree_with_the_settings(tmp_path: Path) -> None:
 def test_the_commented_defaults_of_the_written_file_are_the_real_ones() -> None:
     """Every line that begins with # shows the value that holds when it stays as it is, and no setting is missing."""
     text = WRITTEN.read_text("utf-8").replace('"$zone"', '"UTC"').replace('"$account"', '"main"')
-    told = tomllib.loads(re.sub(r"(?m)^# (?=\w+ = )", "", text))
+    defaults, mark, example = text.partition("# [jobs.backup]")
+    told = tomllib.loads(re.sub(r"(?m)^# (?=\w+ = )", "", defaults))
     assert msgspec.convert(told, SettingsFile) == SettingsFile()
-    assert told.keys() == set(SettingsFile.__struct_fields__)
+    assert told.keys() == set(SettingsFile.__struct_fields__) - {"jobs"}
+    job = tomllib.loads(re.sub(r"(?m)^# ", "", mark + example))
+    assert job["jobs"]["backup"].keys() == set(JobTable.__struct_fields__)
+    assert parse_settings(re.sub(r"(?m)^# ", "", mark + example).encode(), HERE).jobs[0].name == "backup"
     for name, default in msgspec.structs.asdict(SettingsFile()).items():
         if isinstance(default, msgspec.Struct):
             assert told[name].keys() == set(default.__struct_fields__)

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 import lamplighter
+from lamplighter.config.basics import find_workspace
 from lamplighter.config.settings import read_settings
-from lamplighter.config.workspace import find_workspace, make_workspace
+from lamplighter.config.workspace import make_workspace
 from lamplighter.errors import ConfigError, DiskError, InputError, LamplighterError
 from lamplighter.featurepost.catalog import parse_catalog, read_catalog
 

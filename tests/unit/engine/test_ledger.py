@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,9 @@ from tests.simulators.child import Child
 from tests.simulators.clock import START, VirtualClock
 
 from lamplighter.engine.job import Evidence, Outcome, RunReport
-from lamplighter.engine.ledger import MIGRATIONS, Ledger
-from lamplighter.errors import FailureClass, InputError
+from lamplighter.engine.ledger import MIGRATIONS, Ledger, has_runs, raise_number_floor
+from lamplighter.engine.log import TAIL_LETTERS, Tails
+from lamplighter.errors import Damaged, FailureClass, InputError
 from lamplighter.host.database import Database, open_database, open_database_to_read
 from lamplighter.host.identity import ProcessIdentity
 
@@ -185,3 +186,121 @@ def test_an_empty_ledger_can_be_read_where_nothing_is(tmp_path: Path) -> None:
     with open_database_to_read(tmp_path / "lamplighter.db", MIGRATIONS) as database:
         assert Ledger(database, VirtualClock(), "own").latest() == ()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_slot_worker_and_phase_are_recorded_while_a_run_is_at_work(ledger: Ledger) -> None:
+    """A reader sees for which slot it works, in which process, and what it is at."""
+    number = ledger.begin("post", command="c", trigger="launchd", process=PROCESS, slot="2026-05-04-1930")
+    row = ledger.find(number)
+    assert (row.slot, row.worker, row.phase, row.own_code, row.tails) == ("2026-05-04-1930", None, "", None, Tails())
+    worker = ProcessIdentity(pid=94800, start="12346", boot_id=PROCESS.boot_id)
+    ledger.set_worker(number, worker)
+    ledger.set_phase(number, "slides")
+    row = ledger.find(number)
+    assert (row.worker, row.phase, row.report) == (worker, "slides", None)
+
+
+def test_the_end_carries_the_tails_and_the_commands_own_code(ledger: Ledger) -> None:
+    """What a person needs first is in the row; what is printed is printable and short."""
+    number = begin(ledger)
+    tails = Tails(out="one\n\x1b[31mtwo\x1b[0m\n", err="x" * 10_000 + "\x00end")
+    assert ledger.end(number, REPORTS[1], tails, own_code=3)
+    row = ledger.find(number)
+    assert (row.own_code, row.tails.out) == (3, "one\ntwo")
+    assert (len(row.tails.err), row.tails.err[:2], row.tails.err[-4:]) == (TAIL_LETTERS, "…x", "?end")
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_nothing_of_a_terminal_row_changes(ledger: Ledger, outcome: Outcome) -> None:
+    """Neither worker, phase, tails nor code: what is told of a run that ended stays told."""
+    number = begin(ledger)
+    ledger.end(number, RunReport(outcome=outcome, line="first"), Tails(out="first"), own_code=1)
+    before = ledger.find(number)
+    ledger.set_worker(number, PROCESS)
+    ledger.set_phase(number, "late")
+    assert not ledger.end(number, DONE, Tails(out="late"), own_code=2)
+    assert ledger.find(number) == before
+
+
+def test_rows_of_the_first_version_are_read_and_ended(tmp_path: Path) -> None:
+    """An upgrade in mid-run: what it did not know is empty."""
+    file = tmp_path / "old.db"
+    with open_database(file, MIGRATIONS[:1]) as old:
+        old.change(
+            """INSERT INTO run (account, number, job, command, trigger_name, started_at, pid, process_start, boot_id)
+            VALUES ('own', 7, 'post', 'c', 't', 0, 2, '3', 'b')"""
+        )
+    with open_database(file, MIGRATIONS) as database:
+        ledger = Ledger(database, VirtualClock(), "own")
+        row = ledger.find(7)
+        assert (row.slot, row.worker, row.phase, row.own_code, row.tails) == ("", None, "", None, Tails())
+        assert ledger.end(7, DONE)
+        assert begin(ledger) == 8
+
+
+def test_numbers_go_on_above_the_floor(ledger: Ledger, database: Database) -> None:
+    """A floor below what is known changes nothing, and none is ever lowered."""
+    assert not has_runs(database)
+    raise_number_floor(database, 40)
+    assert has_runs(database)
+    raise_number_floor(database, 12)
+    assert [begin(ledger), begin(ledger)] == [41, 42]
+    raise_number_floor(database, 41)
+    assert begin(ledger) == 43
+    raise_number_floor(database, 99)
+    assert begin(ledger) == 100
+
+
+@pytest.mark.parametrize("jump", [datetime(1999, 1, 1, tzinfo=UTC), datetime(2080, 1, 1, tzinfo=UTC)])
+def test_a_clock_that_is_set_in_mid_run_breaks_nothing(ledger: Ledger, clock: VirtualClock, jump: datetime) -> None:
+    """Start and end are told as the clock told them; the order is that of the numbers."""
+    first, second = begin(ledger), begin(ledger)
+    clock.jump(jump)
+    ledger.end(first, DONE)
+    third = begin(ledger)
+    ledger.end(third, DONE)
+    row = ledger.find(first)
+    assert (row.started_at, row.ended_at) == (START, jump)
+    assert [run.number for run in ledger.latest()] == [third, second, first]
+
+
+def test_a_row_that_makes_no_sense_is_damage(ledger: Ledger, database: Database) -> None:
+    """One line instead of a traceback."""
+    number = begin(ledger)
+    ledger.end(number, DONE)
+    database.change("UPDATE run SET outcome = 'posted, or so'")
+    with pytest.raises(Damaged, match="run 1: its row in the database makes no sense: 'posted, or so'"):
+        ledger.latest()
+
+
+def test_two_accounts_at_once_in_one_database(tmp_path: Path) -> None:
+    """Two configurations on one state folder: processes of both write at once, and each sees its own whole."""
+    code = """
+    import sys
+    from pathlib import Path
+    from lamplighter.engine.job import Outcome, RunReport
+    from lamplighter.engine.ledger import MIGRATIONS, Ledger
+    from lamplighter.host.clock import SystemClock
+    from lamplighter.host.database import open_database
+    from lamplighter.host.identity import read_own_identity
+    with open_database(Path(sys.argv[1]), MIGRATIONS) as database:
+        ledger = Ledger(database, SystemClock(), sys.argv[2])
+        print("ready", flush=True)
+        input()
+        for _ in range(25):
+            number = ledger.begin("generate", command=sys.argv[2], trigger="t", process=read_own_identity())
+            ledger.end(number, RunReport(outcome=Outcome.PRODUCED, line=sys.argv[2], outputs=("a",)))
+        print("done", flush=True)
+    """
+    file = tmp_path / "lamplighter.db"
+    with Child(code, file, "one") as one, Child(code, file, "two") as two:
+        for child in (one, two):
+            child.hear()
+        for child in (one, two):
+            child.tell()
+        assert [one.hear(), two.hear()] == ["done", "done"]
+    with open_database(file, MIGRATIONS) as database:
+        seen = {name: Ledger(database, VirtualClock(), name).latest(limit=100) for name in ("one", "two")}
+    assert {name: {row.command for row in rows} for name, rows in seen.items()} == {"one": {"one"}, "two": {"two"}}
+    assert sorted(row.number for rows in seen.values() for row in rows) == list(range(1, 51))
+    assert all(row.report is not None for rows in seen.values() for row in rows)

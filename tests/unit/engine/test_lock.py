@@ -18,9 +18,12 @@ from hypothesis import strategies as st
 from tests.simulators.child import Child, files_of_at_most, snapshot
 from tests.simulators.clock import VirtualClock
 
-from lamplighter.engine.lock import LOCK_FILE, OWNER_FILE, JobLock, is_held, read_owner
+from lamplighter.engine.history import HISTORY_FILE
+from lamplighter.engine.holder import LOCK_FILE, is_held
+from lamplighter.engine.lock import SPARE_FILE, JobLock
+from lamplighter.engine.owner import OWNER_FILE, read_owner
 from lamplighter.errors import Fenced, LockBusy, LockUnusable
-from lamplighter.host.identity import read_own_identity
+from lamplighter.host.identity import read_namespaces, read_own_identity
 
 ODD_CONTENTS = {
     "empty": b"",
@@ -79,23 +82,35 @@ def test_a_lock_is_taken_checked_and_let_go(folder: Path) -> None:
         with held(folder) as lock:
             lock.check()
             assert lock.predecessor is None
-    assert [path.name for path in sorted(folder.iterdir())] == [LOCK_FILE, OWNER_FILE]
+    assert [path.name for path in sorted(folder.iterdir())] == [HISTORY_FILE, LOCK_FILE, OWNER_FILE, SPARE_FILE]
 
 
 def test_the_record_says_who_does_what_since_when(folder: Path) -> None:
     """Everything a person asks is in owner.json, and afterwards that it was let go."""
-    with held(folder, command="lamplighter generate --force"):
+    with held(folder, command="lamplighter generate --force") as lock:
         own = read_own_identity()
         assert read_record(folder) == {
-            "schema": 1,
+            "schema": 2,
             "state": "held",
             "generation": 1,
             "pid": own.pid,
             "start": own.start,
             "boot_id": own.boot_id,
+            "namespaces": read_namespaces(),
             "uid": os.getuid(),
+            "host": os.uname().nodename,
             "since": "2026-05-04T12:00:00+00:00",
+            "since_steady": 0.0,
+            "limit": None,
+            "grace": 20.0,
+            "nonce": lock.nonce,
+            "trigger": "person",
             "command": "lamplighter generate --force",
+            "phase": "",
+            "phase_steady": 0.0,
+            "children": [],
+            "ended": "",
+            "session": os.getsid(0),
         }
     assert read_record(folder)["state"] == "released"
 
@@ -104,7 +119,7 @@ def test_lock_and_record_are_the_users_own(folder: Path) -> None:
     """Nobody else reads who does what."""
     take_and_let_go(folder)
     modes = {path.name: path.stat().st_mode & 0o777 for path in (folder, *folder.iterdir())}
-    assert modes == {"generate": 0o700, LOCK_FILE: 0o600, OWNER_FILE: 0o600}
+    assert modes == {"generate": 0o700, HISTORY_FILE: 0o600, LOCK_FILE: 0o600, OWNER_FILE: 0o600, SPARE_FILE: 0o600}
 
 
 def test_nothing_is_touched_before_it_is_taken(folder: Path) -> None:
@@ -136,7 +151,7 @@ def ask_from_outside(folder: Path) -> str:
     code = """
     import sys
     from pathlib import Path
-    from lamplighter.engine.lock import is_held
+    from lamplighter.engine.holder import is_held
     print(is_held(Path(sys.argv[1])), flush=True)
     """
     with Child(code, folder) as child:
@@ -204,7 +219,7 @@ def try_from_outside(folder: Path) -> str:
     code = """
     import sys
     from pathlib import Path
-    from lamplighter.engine.lock import JobLock
+    from lamplighter.engine.lock import SPARE_FILE, JobLock
     from lamplighter.errors import LamplighterError
     from lamplighter.host.clock import SystemClock
     try:
@@ -244,6 +259,37 @@ def test_a_forged_record_is_shown_on_one_printable_line(
         assert all(len(str(value)) < 5_000 for value in asdict(owner).values())
 
 
+@pytest.mark.parametrize("kind", ["fifo", "link", "hard link", "garbage", "of another record"])
+def test_an_odd_thing_in_the_place_of_the_spare_file_is_not_written_through(folder: Path, kind: str) -> None:
+    """Another file comes in its place, and what it pointed to stays as it is."""
+    outside = folder.parent / "outside"
+    folder.mkdir(parents=True)
+    outside.write_bytes(b"mine")
+    place = folder / SPARE_FILE
+    if kind == "fifo":
+        os.mkfifo(place)
+    elif kind == "link":
+        place.symlink_to(outside)
+    elif kind == "hard link":
+        place.hardlink_to(outside)
+    else:
+        place.write_bytes(b"x" * 100_000 if kind == "garbage" else b'{"schema": 2}')
+    assert [take_and_let_go(folder) for _ in range(3)] == [1, 2, 3]
+    assert outside.read_bytes() == b"mine"
+    assert read_record(folder)["state"] == "released"
+
+
+def test_records_go_on_when_the_disk_is_full(folder: Path) -> None:
+    """Once there are record and spare, they are only rewritten: a full disk keeps no lock from being taken."""
+    first = take_and_let_go(folder)
+    held_record = (folder / OWNER_FILE).stat().st_size
+    with files_of_at_most(held_record + 100):
+        with held(folder) as lock:
+            assert lock.generation == first + 1
+            assert read_record(folder)["state"] == "held"
+        assert read_record(folder)["state"] == "released"
+
+
 @pytest.mark.parametrize("name", [LOCK_FILE, OWNER_FILE])
 def test_a_fifo_in_the_place_of_a_file_is_not_waited_for(folder: Path, name: str) -> None:
     """It is refused or passed over at once."""
@@ -280,7 +326,7 @@ def test_a_release_on_a_full_disk_is_a_clean_end(folder: Path) -> None:
         lock.acquire("lamplighter generate")
     with files_of_at_most(0):
         lock.release()
-    assert [path.name for path in folder.iterdir()] == [LOCK_FILE]
+    assert sorted(path.name for path in folder.iterdir()) == [HISTORY_FILE, LOCK_FILE, SPARE_FILE]
     with held(folder) as after:
         assert (after.predecessor, after.generation) == (None, 2)
 
@@ -433,7 +479,7 @@ def test_a_folder_that_cannot_be_written_is_unusable_not_busy(folder: Path) -> N
     code = """
     import ctypes, sys
     from pathlib import Path
-    from lamplighter.engine.lock import JobLock
+    from lamplighter.engine.lock import SPARE_FILE, JobLock
     from lamplighter.errors import LamplighterError
     from lamplighter.host.clock import SystemClock
     folder = Path(sys.argv[1])
@@ -467,7 +513,7 @@ def test_a_flock_of_another_program_is_busy(folder: Path, place: str) -> None:
             take_and_let_go(folder)
     finally:
         os.close(descriptor)
-    assert str(caught.value) == ("job generate: another run is at work: a process that the system does not name")
+    assert str(caught.value) == (f"job generate: another run is at work: pid {os.getpid()}")
     assert take_and_let_go(folder) == 2
 
 

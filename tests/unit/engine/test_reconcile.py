@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.simulators.clock import VirtualClock
+from tests.simulators.child import Child, until
+from tests.simulators.clock import START, VirtualClock
 
 from lamplighter.engine.job import Outcome, RunReport
 from lamplighter.engine.ledger import MIGRATIONS, Ledger
 from lamplighter.engine.reconcile import reconcile, see_as_ended
 from lamplighter.host.database import open_database
-from lamplighter.host.identity import ProcessIdentity, read_own_identity
+from lamplighter.host.identity import ProcessIdentity, read_identity, read_own_identity, read_process
 
 DEAD = ProcessIdentity(pid=94799, start="1", boot_id="a boot long ago")
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
+def clock() -> VirtualClock:
+    """Return the clock of the ledger."""
+    return VirtualClock()
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, clock: VirtualClock) -> Iterator[Ledger]:
     """Return a ledger."""
     with open_database(tmp_path / "lamplighter.db", MIGRATIONS) as database:
-        yield Ledger(database, VirtualClock(), "own")
+        yield Ledger(database, clock, "own")
 
 
 def begin(ledger: Ledger, process: ProcessIdentity, job: str = "generate") -> int:
@@ -95,3 +105,118 @@ def test_reading_sees_living_and_ended_runs_as_they_are(ledger: Ledger) -> None:
     report = RunReport(outcome=Outcome.NOTHING_READY, line="none")
     ledger.end(number, report)
     assert see_as_ended(ledger.find(number)) == report
+
+
+def word(ledger: Ledger, number: int) -> str:
+    """Reconcile and return what is written of a run, "" while it is open."""
+    reconcile(ledger, "generate", own=0)
+    report = ledger.find(number).report
+    return report.line if report else ""
+
+
+def test_another_boot_is_a_restart_of_the_machine(ledger: Ledger) -> None:
+    """Which boot it was in tells more than that its process is gone."""
+    assert word(ledger, begin(ledger, DEAD)) == (
+        "ended without a word: the machine was restarted while its process (pid 94799) was at work"
+    )
+
+
+def test_the_same_boot_is_a_kill(ledger: Ledger) -> None:
+    """With what it was at, when it said so."""
+    number = begin(ledger, replace(read_own_identity(), start="1"))
+    ledger.set_phase(number, "slides")
+    assert word(ledger, number) == f"ended without a word: its process (pid {os.getpid()}) was killed, at: slides"
+
+
+def test_without_a_boot_id_it_is_not_told_which(ledger: Ledger) -> None:
+    """What is not known is not said."""
+    number = begin(ledger, ProcessIdentity(pid=94799, start="1", boot_id=""))
+    assert word(ledger, number) == ("ended without a word: its process (pid 94799) was killed or the machine stopped")
+
+
+def bounds(ledger: Ledger, process: ProcessIdentity, clock: VirtualClock, later: timedelta, boot: timedelta) -> str:
+    """Reconcile a run `later` than it began, on a machine that was started `boot` after that; return the bounds."""
+    clock.jump(START)
+    number = begin(ledger, process)
+    clock.jump(START + later)
+    reconcile(ledger, "generate", own=0, boot_at=lambda _: START + boot)
+    report = ledger.find(number).report
+    assert report is not None
+    assert [fact.name for fact in report.evidence] == ["ended_between"]
+    return report.evidence[0].value
+
+
+def test_when_it_ended_is_told_as_far_as_it_is_known(ledger: Ledger, clock: VirtualClock) -> None:
+    """Since nobody saw it: between its beginning and now, or the machine's start; no clock that was set is a bound."""
+    hour = timedelta(hours=1)
+    killed = replace(read_own_identity(), start="1")
+    assert bounds(ledger, killed, clock, 2 * hour, -hour) == "2026-05-04T12:00:00+00:00 and 2026-05-04T14:00:00+00:00"
+    assert bounds(ledger, DEAD, clock, 2 * hour, hour) == "2026-05-04T12:00:00+00:00 and 2026-05-04T13:00:00+00:00"
+    assert bounds(ledger, DEAD, clock, 2 * hour, -hour) == "2026-05-04T12:00:00+00:00 and 2026-05-04T14:00:00+00:00"
+    assert bounds(ledger, DEAD, clock, -hour, -hour) == "not known: the clock was set back since it began"
+
+
+def test_a_run_whose_worker_lives_is_left_alone(ledger: Ledger) -> None:
+    """Its supervisor was killed; what still works may still end by its own word."""
+    number = begin(ledger, replace(read_own_identity(), start="1"))
+    ledger.set_worker(number, read_own_identity())
+    assert reconcile(ledger, "generate", own=0) == 0
+    assert see_as_ended(ledger.find(number)) is None
+
+
+def test_a_run_whose_worker_is_dead_too_is_killed(ledger: Ledger) -> None:
+    """Neither of the two is left."""
+    number = begin(ledger, replace(read_own_identity(), start="1"))
+    ledger.set_worker(number, replace(read_own_identity(), start="2"))
+    assert reconcile(ledger, "generate", own=0) == 1
+
+
+def test_a_stopped_process_is_alive_and_a_zombie_is_dead(ledger: Ledger) -> None:
+    """Stopped, it can go on; dead and not yet looked at by its parent, it cannot."""
+    with Child("print('up', flush=True); input()") as child:
+        child.hear()
+        number = begin(ledger, read_identity(child.pid))
+        os.kill(child.pid, signal.SIGSTOP)
+        assert word(ledger, number) == ""
+        os.kill(child.pid, signal.SIGKILL)
+        until(lambda: (entry := read_process(child.pid)) is None or entry.is_dead, "the child is a zombie")
+        assert "was killed" in word(ledger, number)
+
+
+def test_reconcilers_at_once_write_one_word_for_each_run(ledger: Ledger, tmp_path: Path) -> None:
+    """Two processes look at the same dead runs: each run is counted by one of them."""
+    code = """
+    import sys
+    from pathlib import Path
+    from lamplighter.engine.ledger import MIGRATIONS, Ledger
+    from lamplighter.engine.reconcile import reconcile
+    from lamplighter.host.clock import SystemClock
+    from lamplighter.host.database import open_database
+    with open_database(Path(sys.argv[1]), MIGRATIONS) as database:
+        ledger = Ledger(database, SystemClock(), "own")
+        print("ready", flush=True)
+        input()
+        print(reconcile(ledger, "generate", own=0), flush=True)
+    """
+    numbers = [begin(ledger, DEAD) for _ in range(60)]
+    file = tmp_path / "lamplighter.db"
+    with Child(code, file) as one, Child(code, file) as two:
+        for child in (one, two):
+            child.hear()
+        for child in (one, two):
+            child.tell()
+        assert int(one.hear()) + int(two.hear()) == len(numbers)
+    assert all(ledger.find(number).report is not None for number in numbers)
+
+
+def test_a_run_that_ends_by_itself_just_before_keeps_its_word(ledger: Ledger) -> None:
+    """It was open when the reconciler looked, and not when it wrote."""
+    number = begin(ledger, DEAD)
+    report = RunReport(outcome=Outcome.NOTHING_READY, line="none")
+
+    def end_meanwhile(_: ProcessIdentity) -> bool:
+        ledger.end(number, report)
+        return False
+
+    assert reconcile(ledger, "generate", own=0, alive=end_meanwhile) == 0
+    assert ledger.find(number).report == report

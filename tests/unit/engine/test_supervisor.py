@@ -13,10 +13,14 @@ import pytest
 from tests.simulators.child import Child, is_running
 from tests.simulators.clock import START, VirtualClock
 
+from lamplighter.engine.boundary import report_error
+from lamplighter.engine.holder import is_held
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.engine.ledger import MIGRATIONS, Ledger, RunRow
-from lamplighter.engine.lock import OWNER_FILE, JobLock, is_held
-from lamplighter.engine.supervisor import Run, Supervisor, _do, log_file, report_error
+from lamplighter.engine.lock import JobLock, Terms
+from lamplighter.engine.log import log_file
+from lamplighter.engine.owner import OWNER_FILE
+from lamplighter.engine.supervisor import Run, Supervisor, perform
 from lamplighter.errors import (
     ConfigError,
     DiskError,
@@ -42,6 +46,7 @@ import sys, time
 from pathlib import Path
 from lamplighter.engine.job import Outcome, RunReport
 from lamplighter.engine.ledger import MIGRATIONS, Ledger
+from lamplighter.engine.lock import Terms
 from lamplighter.engine.supervisor import Supervisor
 from lamplighter.host.clock import SystemClock
 from lamplighter.host.database import open_database
@@ -55,7 +60,8 @@ def work(run):
 with open_database(state_dir / "lamplighter.db", MIGRATIONS) as database:
     ledger = Ledger(database, SystemClock(), "own")
     supervisor = Supervisor(ledger=ledger, state_dir=state_dir, clock=SystemClock(), say=print)
-    sys.exit(supervisor.run("generate", work, command="lamplighter generate", trigger="cron").exit_code)
+    terms = Terms(trigger="cron")
+    sys.exit(supervisor.run("generate", work, command="lamplighter generate", terms=terms).exit_code)
 """
 
 
@@ -77,7 +83,9 @@ class Place:
 
     def run(self, work: Callable[[Run], RunReport]) -> RunReport:
         """Run a piece of work."""
-        return self.supervisor.run("generate", work, command="lamplighter generate --force", trigger="cron")
+        return self.supervisor.run(
+            "generate", work, command="lamplighter generate --force", terms=Terms(trigger="cron")
+        )
 
     def last(self) -> RunRow:
         """Return the newest row."""
@@ -419,9 +427,9 @@ def test_a_stop_signal_on_the_last_step_does_not_unsay_the_work() -> None:
                 self.receive(signal.SIGTERM, None)
 
     run = Run(number=1, generation=1, check=lambda: None, say=lambda _: None)
-    assert _do(lambda _: MADE, run, Late()) == MADE
+    assert perform(lambda _: MADE, run, Late()) == MADE
     with pytest.raises(UpstreamError):
-        _do(fail(UpstreamError("shop")), run, Late())
+        perform(fail(UpstreamError("shop")), run, Late())
 
 
 def test_a_killed_run_is_told_by_the_next_one(place: Place) -> None:
@@ -453,8 +461,8 @@ def test_a_predecessors_death_is_told_however_this_run_ends(place: Place, error:
     assert recorded.flags == ("predecessor_died",)
 
 
-def test_a_run_killed_before_its_lock_is_told_without_the_flag(place: Place) -> None:
-    """A row without a lock record: the word is written for it all the same."""
+def test_a_run_killed_before_its_lock_is_told_too(place: Place) -> None:
+    """A row without a lock record: the word is written for it all the same, and this run is flagged."""
     code = """
     import sys
     from pathlib import Path
@@ -471,7 +479,7 @@ def test_a_run_killed_before_its_lock_is_told_without_the_flag(place: Place) -> 
     with Child(code, place.state_dir) as child:
         child.hear()
         child.kill()
-    assert place.run(lambda _: MADE).flags == ("forced",)
+    assert place.run(lambda _: MADE).flags == ("predecessor_died", "forced")
     killed = place.ledger.find(1).report
     assert killed is not None
     assert killed.outcome is Outcome.KILLED

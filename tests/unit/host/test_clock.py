@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.simulators.clock import START, VirtualClock
 
-from lamplighter.host.clock import Clock, SystemClock, read_boot_id, read_zone_name
+from lamplighter.host.clock import Clock, SystemClock, read_zone_name
 
 
 @pytest.mark.parametrize("clock", [SystemClock(), VirtualClock()], ids=["system", "virtual"])
@@ -49,11 +49,6 @@ def test_a_jump_of_the_virtual_wall_clock_leaves_the_steady_one() -> None:
     clock.jump(datetime(2020, 1, 1, tzinfo=UTC))
     assert clock.now() == datetime(2020, 1, 1, tzinfo=UTC)
     assert clock.monotonic() == timedelta(hours=1)
-
-
-def test_the_boot_id_is_the_same_each_time_it_is_read() -> None:
-    """One boot, one id."""
-    assert read_boot_id() == read_boot_id() != ""
 
 
 @pytest.mark.parametrize("value", ["Asia/Tokyo", ":Asia/Tokyo"])

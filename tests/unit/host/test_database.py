@@ -11,10 +11,19 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from tests.simulators.child import Child, snapshot
+from tests.simulators.child import Child, files_of_at_most, snapshot
 
-from lamplighter.errors import DiskError, InputError
-from lamplighter.host.database import Database, Migration, open_database, open_database_to_read
+from lamplighter.errors import Damaged, DiskError, InputError
+from lamplighter.host.database import (
+    MARK,
+    Database,
+    Migration,
+    beside,
+    examine,
+    is_doubtful,
+    open_database,
+    open_database_to_read,
+)
 
 FIRST = Migration(concern="word", number=1, statements=("CREATE TABLE word (text TEXT NOT NULL)",))
 SECOND = Migration(concern="word", number=2, statements=("ALTER TABLE word ADD COLUMN rank BIGINT NOT NULL DEFAULT 0",))
@@ -253,6 +262,7 @@ def test_reading_what_a_killed_writer_of_the_older_kind_left_is_whole(file: Path
     code = """
     import sqlite3, sys
     connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+    connection.execute("CREATE TABLE migration (name TEXT PRIMARY KEY, number BIGINT NOT NULL)")
     connection.execute("CREATE TABLE word (text TEXT NOT NULL)")
     connection.executemany("INSERT INTO word (text) VALUES (?)", [("whole" + "x" * 2000,)] * 200)
     connection.execute("PRAGMA cache_size = 5")
@@ -355,9 +365,13 @@ def test_a_file_that_is_no_database_is_told_in_one_line(file: Path, opens: Opens
     file.write_bytes(b"this is no database " * 100)
     with pytest.raises(DiskError) as caught:
         opens(file, (FIRST,))
-    assert str(caught.value) == (
-        f"{file}: file is not a database; move this file away; posts are found again in the folders"
-    )
+    assert str(caught.value) == (f"{file}: file is not a database; the next run sets it aside and makes a new one")
+
+
+def write_much(database: Database) -> None:
+    """Write 300 kB, a row at a time."""
+    for _ in range(100):
+        database.change("INSERT INTO word (text) VALUES (?)", ("x" * 3_000,))
 
 
 def damage(file: Path) -> None:
@@ -377,7 +391,7 @@ def test_a_corrupt_database_is_told_in_one_line(file: Path) -> None:
         with pytest.raises(DiskError) as caught, opens(file, (FIRST,)) as database:
             words(database)
         assert str(caught.value) == (
-            f"{file}: database disk image is malformed; move this file away; posts are found again in the folders"
+            f"{file}: database disk image is malformed; the next run sets it aside and makes a new one"
         )
 
 
@@ -386,7 +400,7 @@ def test_a_missing_folder_is_told_in_one_line(tmp_path: Path) -> None:
     file = tmp_path / "gone" / "lamplighter.db"
     with pytest.raises(DiskError) as caught:
         open_database(file, (FIRST,))
-    assert str(caught.value) == (f"{file}: unable to open database file; make the state folder writable for this user")
+    assert str(caught.value) == (f"{file}: No such file or directory; see that its folder is there")
 
 
 @pytest.mark.parametrize("opens", [open_database, open_database_to_read])
@@ -408,10 +422,11 @@ def test_a_name_that_is_too_long_is_told(tmp_path: Path) -> None:
 
 def test_switching_to_the_log_waits_for_a_reader_and_gives_up(file: Path) -> None:
     """A reader of the older kind costs our patience and one line; when it has gone the opening works."""
+    open_database(file, (FIRST,)).close()
     with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
-        other.execute("CREATE TABLE t (a TEXT)")
+        other.execute("PRAGMA journal_mode = DELETE").fetchall()
         other.execute("BEGIN")
-        other.execute("SELECT * FROM t").fetchall()
+        other.execute("SELECT * FROM word").fetchall()
         with pytest.raises(DiskError, match="database is locked; another program"):
             open_database(file, (FIRST,), patience=BRIEFLY)
         other.execute("COMMIT")
@@ -439,6 +454,140 @@ def test_a_full_disk_is_told_in_one_line_and_rolls_back(database: Database, file
         database.change("INSERT INTO word (text) VALUES (?)", ("x" * 100_000,))
     assert str(caught.value) == f"{file}: database or disk is full; free some space and run it again"
     assert words(database) == []
+
+
+def test_damage_and_a_full_disk_are_two_kinds_of_error(file: Path) -> None:
+    """Only damage is ever a reason to set a database aside."""
+    with open_database(file, (FIRST,)) as database:
+        database.row("PRAGMA max_page_count = 8")
+        with pytest.raises(DiskError) as full:
+            database.change("INSERT INTO word (text) VALUES (?)", ("x" * 100_000,))
+    damage(file)
+    with pytest.raises(Damaged) as damaged, open_database_to_read(file, (FIRST,)) as copy:
+        words(copy)
+    assert [is_doubtful(error.value) for error in (full, damaged)] == [False, True]
+
+
+def test_damage_that_a_run_meets_is_marked_for_the_next_opening(file: Path) -> None:
+    """Looking leaves no mark, working does; a busy or a full database is no reason for one."""
+    damage(file)
+    with pytest.raises(Damaged), open_database_to_read(file, (FIRST,)) as copy:
+        words(copy)
+    assert not beside(file, MARK).exists()
+    with pytest.raises(Damaged), open_database(file, (FIRST,)) as database:
+        words(database)
+    assert beside(file, MARK).exists()
+
+
+def test_a_full_database_is_not_marked(database: Database, file: Path) -> None:
+    """What has no room is whole."""
+    database.row("PRAGMA max_page_count = 8")
+    with pytest.raises(DiskError):
+        database.change("INSERT INTO word (text) VALUES (?)", ("x" * 100_000,))
+    assert not beside(file, MARK).exists()
+
+
+@pytest.mark.parametrize("size", [4096, 65_536])
+def test_a_file_that_may_not_grow_is_told_by_its_cause(file: Path, size: int) -> None:
+    """SQLite says "disk I/O error"; we say what the system said."""
+    with open_database(file, (FIRST,)) as database:
+        with files_of_at_most(size), pytest.raises(DiskError) as caught:
+            write_much(database)
+        assert not isinstance(caught.value, Damaged)
+        before = len(words(database))
+        database.change("INSERT INTO word (text) VALUES ('room again')")
+        assert len(words(database)) == before + 1
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+def test_nothing_is_written_to_a_database_that_was_moved_from_its_place(
+    database: Database, file: Path, replaced: bool
+) -> None:
+    """What would go into a file that nobody reads any more is refused, in a transaction too."""
+    database.change("INSERT INTO word (text) VALUES ('before')")
+    for ending in ("", "-wal", "-shm"):
+        beside(file, ending).rename(beside(file, f".aside{ending}"))
+    if replaced:
+        open_database(file, (FIRST,)).close()
+    for _ in range(2):
+        with pytest.raises(DiskError, match="it was set aside or replaced while this run was at work; run it again"):
+            database.change("INSERT INTO word (text) VALUES ('lost')")
+        with pytest.raises(DiskError, match="set aside or replaced"), database.transaction():
+            pytest.fail("the transaction began")
+    database.close()
+    if replaced:
+        with open_database(file, (FIRST,)) as fresh:
+            assert words(fresh) == []
+    with open_database_to_read(beside(file, ".aside"), (FIRST,)) as aside:
+        assert words(aside) == ["before"]
+
+
+def test_closing_a_moved_database_leaves_the_new_ones_log_alone(database: Database, file: Path) -> None:
+    """SQLite deletes its log by name when it closes; it is not to delete that of the file in its place."""
+    database.change("INSERT INTO word (text) VALUES ('before')")
+    for ending in ("", "-wal", "-shm"):
+        beside(file, ending).rename(beside(file, f".aside{ending}"))
+    with Child(WRITER, file) as child:
+        child.hear()
+        database.close()
+        assert beside(file, "-wal").stat().st_size > 0
+        child.kill()
+    with open_database(file, (FIRST,)) as fresh:
+        assert words(fresh) == ["from the log"]
+
+
+def test_a_link_is_followed_with_its_log(file: Path, tmp_path: Path) -> None:
+    """The log lies beside what the link leads to, and is read and written there."""
+    link = tmp_path / "link.db"
+    link.symlink_to(file)
+    with Child(WRITER, link) as child:
+        child.hear()
+        with open_database_to_read(link, (FIRST,)) as database:
+            assert words(database) == ["from the log"]
+    assert beside(file, "-wal").exists()
+
+
+def test_examining_finds_nothing_in_a_whole_database(file: Path) -> None:
+    """None at all, an empty one, an older one, one at work: nothing speaks against it, and nothing changes on disk."""
+    assert examine(file, (FIRST,)) == ""
+    file.write_bytes(b"")
+    assert examine(file, (FIRST,)) == ""
+    with Child(WRITER, file) as child:
+        child.hear()
+        before = snapshot(file.parent)
+        assert examine(file, (FIRST, SECOND)) == ""
+        assert snapshot(file.parent) == before
+
+
+def test_examining_finds_what_only_a_close_look_does(file: Path) -> None:
+    """Inner pages, a table that is missing although it was made, columns that are not ours."""
+    damage(file)
+    assert examine(file, (FIRST,)) != ""
+    for statement, cause in (
+        ("DROP TABLE word", "word is missing or not ours"),
+        ("ALTER TABLE word RENAME COLUMN text TO words", "word is missing or not ours"),
+        ("DELETE FROM migration", "table word already exists"),
+        ("DROP TABLE migration", "it is another program's"),
+    ):
+        file.unlink()
+        with open_database(file, (FIRST,)) as database:
+            database.change(statement)
+        assert examine(file, (FIRST,)) == cause
+
+
+def test_a_newer_database_is_not_damaged(file: Path) -> None:
+    """It is refused, and stays where it is."""
+    open_database(file, (FIRST, SECOND)).close()
+    assert examine(file, (FIRST,)) == ""
+
+
+def test_text_that_is_none_is_damage(file: Path) -> None:
+    """We write UTF-8 only, so other bytes were not written by us."""
+    with open_database(file, (FIRST,)) as database:
+        database.change("INSERT INTO word (text) VALUES (CAST(X'61FF62' AS TEXT))")
+        with pytest.raises(Damaged, match="decode"):
+            words(database)
+    assert beside(file, MARK).exists()
 
 
 def test_what_cannot_be_made_of_a_row_is_a_damaged_row(tmp_path: Path) -> None:

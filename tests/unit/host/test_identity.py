@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from tests.simulators.child import Child, until
 
-from lamplighter.host.identity import ProcessIdentity, is_alive, read_own_identity
+from lamplighter.host.identity import ProcessIdentity, is_alive, read_boot_id, read_own_identity
 
 SPEAK_AND_WAIT = """
 from lamplighter.host.identity import read_own_identity
@@ -32,6 +32,11 @@ def test_this_process_is_alive() -> None:
     assert own.start.isdigit()
     assert own.boot_id
     assert is_alive(own)
+
+
+def test_the_boot_id_is_the_same_each_time_it_is_read() -> None:
+    """One boot, one id."""
+    assert read_boot_id() == read_boot_id() != ""
 
 
 def test_a_process_lives_until_it_is_killed() -> None:

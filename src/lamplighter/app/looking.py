@@ -1,0 +1,104 @@
+"""What commands show: how things stand, what ran, what a run wrote. Nothing here writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from lamplighter.app.opening import reading
+from lamplighter.app.place import Workspace
+from lamplighter.engine.holder import is_held
+from lamplighter.engine.ledger import RunRow
+from lamplighter.engine.log import log_file
+from lamplighter.engine.owner import read_owner
+from lamplighter.engine.reconcile import see_as_ended
+from lamplighter.engine.runlog import err_file, out_file
+from lamplighter.featurepost import generate
+from lamplighter.featurepost.generate import StockLevel, read_level
+from lamplighter.featurepost.stock import Place
+from lamplighter.host.files import read_capped
+from lamplighter.publish import post
+from lamplighter.publish.journal import Entry
+from lamplighter.schedule.cadence import next_slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What `lamplighter status` shows: stock, today's post and the next slot, last runs, lock holders, skips."""
+
+    level: StockLevel
+    drafts: int
+    held: int
+    posted_today: Entry | None
+    next_post_at: datetime | None
+    runs: tuple[RunRow, ...]
+    holders: tuple[str, ...]
+    skipped: tuple[str, ...]
+
+
+def read_status(workspace: Workspace) -> Status:
+    """Return how things stand; writes nothing."""
+    now = workspace.clock.now()
+    with reading(workspace) as parts:
+        settings = parts.settings
+        at, zone = settings.post.at, settings.post.zone
+        today = parts.journal.of_day(f"{now.astimezone(zone):%Y-%m-%d}")
+        coming = next_slot(now, (at,) if at else (), zone)
+        skips = [(brand.slug, parts.states.read(brand.slug, now=now)) for brand in parts.read_brands()]
+        return Status(
+            level=read_level(parts.stock, settings.generate.target, parts.journal.went_out),
+            drafts=len(parts.stock.items(Place.DRAFT)),
+            held=len(parts.stock.items(Place.HELD)),
+            posted_today=today[0] if today else None,
+            next_post_at=coming.due_at.astimezone(zone) if coming else None,
+            runs=tuple(
+                _seen(run, zone) for job in (generate.JOB, post.JOB) for run in parts.ledger.latest(job=job, limit=1)
+            ),
+            holders=tuple(_describe_holders(settings.state_dir)),
+            skipped=tuple(
+                f"{slug} until {state.skip_until:%Y-%m-%d %H:%M} UTC: {state.skip_reason}"
+                for slug, state in skips
+                if state.skip_until is not None
+            ),
+        )
+
+
+def read_runs(workspace: Workspace, *, job: str, limit: int) -> tuple[RunRow, ...]:
+    """Return the newest runs; one whose process is gone is shown as killed before the next run writes it."""
+    with reading(workspace) as parts:
+        return tuple(_seen(run, parts.settings.post.zone) for run in parts.ledger.latest(job=job, limit=limit))
+
+
+def find_run(workspace: Workspace, number: int) -> RunRow:
+    """Return one run; raises InputError."""
+    with reading(workspace) as parts:
+        return _seen(parts.ledger.find(number), parts.settings.post.zone)
+
+
+def read_log(workspace: Workspace, number: int) -> tuple[str, ...]:
+    """Return the log of a run, none when it never wrote a line; raises InputError."""
+    with reading(workspace) as parts:
+        run = parts.ledger.find(number)
+        files = (file(parts.settings.state_dir, run.job, number) for file in (log_file, out_file, err_file))
+        return tuple(line for file in files if file.exists() for line in _read_lines(file))
+
+
+def _read_lines(file: Path) -> list[str]:
+    return read_capped(file, limit=50_000_000, what="log").decode("utf-8", "replace").splitlines()
+
+
+def _seen(run: RunRow, zone: ZoneInfo) -> RunRow:
+    """Return a run as it is told now: its death if it was not written yet, its times in the workspace's zone."""
+    ended_at = run.ended_at.astimezone(zone) if run.ended_at else None
+    return replace(run, report=see_as_ended(run), started_at=run.started_at.astimezone(zone), ended_at=ended_at)
+
+
+def _describe_holders(state_dir: Path) -> Iterator[str]:
+    for job in (generate.JOB, post.JOB):
+        folder = state_dir / "locks" / job
+        if is_held(folder):
+            owner = read_owner(folder)
+            yield f"{job}: {owner.describe() if owner else 'held'}"

@@ -1,0 +1,28 @@
+"""What a person may set about a job of their own; imports no library, so that reading it costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import time, timedelta
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSettings:
+    """A command job: arguments as given, its folder, what is added to the environment, what is expected of it.
+
+    `limit` is the most awake time it may take (None: any), `expected` what it should; `output` a pattern of files below
+    `folder` of which each run must leave a new one ("": nothing is declared). An `env` value may be "env:NAME" or
+    "file:PATH": then it is a secret, read when the job starts and kept out of logs. `at` are its times of day.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    folder: Path
+    output: str = ""
+    limit: timedelta | None = None
+    expected: timedelta | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    at: tuple[time, ...] = ()
+    catch_up: timedelta = timedelta(hours=6)

@@ -1,0 +1,205 @@
+"""Taking over from a holder that hangs: its verified process is ended, then the lock is taken that the kernel frees.
+
+Nothing is stolen, deleted or outlived by age. Kernel, record, start time and boot must agree before any signal is sent,
+and the record is read again before each one, so that of two contenders the later never hits the earlier.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+from lamplighter.engine.holder import find_flock, is_gone, name_holder
+from lamplighter.engine.keeper import find_keepers
+from lamplighter.engine.owner import HELD, Owner, read_owner
+from lamplighter.errors import LockBusy
+from lamplighter.host.clock import Clock
+from lamplighter.host.handle import ProcessHandle, end_all
+from lamplighter.host.identity import (
+    ProcessEntry,
+    list_processes,
+    read_boot_id,
+    read_mark,
+    read_namespaces,
+    read_process,
+)
+
+MARK = "LAMPLIGHTER_RUN"  # every process of a run is started with its holder's nonce under this name
+_LONGEST_GRACE = timedelta(seconds=60)
+_KILL_PATIENCE = timedelta(seconds=5)
+_TERM_GRACE = timedelta(seconds=2)
+_TURN = timedelta(milliseconds=10)
+_LONGEST_LINE_OF_PARENTS = 100
+
+
+def is_overdue(owner: Owner, clock: Clock) -> bool:
+    """Return whether a holder has used up the time it gave itself; one that gave itself none never has."""
+    age = owner.age(clock.monotonic(), read_boot_id(), read_namespaces())
+    return owner.state == HELD and age is not None and owner.patience is not None and age > owner.patience
+
+
+def free_lock(folder: Path, owner: Owner, *, clock: Clock, try_lock: Callable[[], bool], by_hand: bool = False) -> bool:
+    """End the processes that hold the lock where that is due; return whether `try_lock` then got it.
+
+    Due is a holder past its own limit and grace, any holder `by_hand`, and what a dead one forked and left with a copy
+    of its lock. Raises LockBusy when it cannot be verified, so that nothing was signalled, or when even SIGKILL does
+    not free the lock.
+    """
+    if is_gone(owner):
+        return _end_heirs(folder, owner, try_lock)
+    if owner.state == HELD and (by_hand or is_overdue(owner, clock)):
+        return _end_holder(folder, owner, clock=clock, try_lock=try_lock)
+    return False
+
+
+def _end_holder(folder: Path, owner: Owner, *, clock: Clock, try_lock: Callable[[], bool]) -> bool:
+    try:
+        handle = ProcessHandle(owner.pid)
+    except ProcessLookupError:  # it has just ended
+        return _end_heirs(folder, owner, try_lock)
+    with handle:
+        doubt = _doubt(owner, name_holder(folder)) or _doubt_process(folder, owner, handle.entry)
+        if not _is_still(folder, owner) or (doubt and handle.wait(timedelta(0))):
+            return try_lock()
+        if doubt:
+            raise LockBusy(
+                f"job {folder.name}",
+                f"{owner.describe()} holds the lock, but {doubt}, so it was not touched",
+                f"look with: lamplighter lock status {folder.name}",
+            )
+        grace = min(timedelta(seconds=owner.grace), _LONGEST_GRACE)
+        for signals, patience in (((signal.SIGTERM, signal.SIGCONT), grace), ((signal.SIGKILL,), _KILL_PATIENCE)):
+            if not _is_still(folder, owner):
+                return try_lock()
+            for number in signals:
+                handle.send(number)
+            if _wait_for_lock(handle, patience, clock=clock, try_lock=try_lock):
+                return True
+    return _end_heirs(folder, owner, try_lock)
+
+
+def _end_heirs(folder: Path, owner: Owner, try_lock: Callable[[], bool]) -> bool:
+    """End what a dead holder forked and what keeps its lock since; raises LockBusy when that does not free the lock."""
+    if try_lock():
+        return True
+    now = read_process(owner.pid)
+    if find_flock(folder) != owner.pid or (now is not None and not now.is_dead):
+        return False  # another contender was quicker, or another process got that pid, and may have taken the lock
+    end_all(lambda: _find_heirs(folder, owner), grace=_TERM_GRACE, limit=_KILL_PATIENCE)
+    if try_lock():
+        return True
+    left = sorted({keeper.pid for keeper in find_keepers(folder) if keeper.taken_by == owner.pid})
+    if not left and find_flock(folder) != owner.pid:
+        return False
+    raise LockBusy(
+        f"job {folder.name}",
+        f"{owner.describe()} is dead, but its lock is kept by "
+        + (f"pid {', '.join(map(str, left))}" if left else "a process that this user may not see"),
+        "end that process, or restart the machine",
+    )
+
+
+def _find_heirs(folder: Path, owner: Owner) -> Iterator[ProcessEntry]:
+    """Give the living processes that keep what the recorded holder locked, and are of its session or of its run.
+
+    Who opened the lock for himself, with flock(1) say, is none of them: the kernel lists the pid that took the lock.
+    """
+    keepers = {keeper.pid for keeper in find_keepers(folder) if keeper.on_folder and keeper.taken_by == owner.pid}
+    spared = set(_list_ancestors())
+    for entry in map(read_process, sorted(keepers - spared)):
+        if entry is None or entry.is_dead or entry.pid <= 1 or entry.uid != os.getuid():
+            continue
+        if 0 < owner.session == entry.session and _is_not_older(entry.start, owner.start):
+            yield entry
+    yield from (entry for entry in find_leftovers(owner) if entry.pid in keepers)
+
+
+def end_leftovers(owner: Owner) -> tuple[int, int]:
+    """End what is left of a run's processes; return how many there were and how many could not be ended.
+
+    That is every process of this user in a session that the record names, and every one that bears the run's mark.
+    """
+    if (owner.boot_id, owner.namespaces) != (read_boot_id(), read_namespaces()):
+        return 0, 0
+    return end_all(lambda: find_leftovers(owner), grace=_TERM_GRACE, limit=_KILL_PATIENCE)
+
+
+def find_leftovers(owner: Owner) -> Iterator[ProcessEntry]:
+    """Give the living processes of a run, never this process or one it comes from."""
+    sessions = {child.pid: child.start for child in owner.children if _is_that_session(child.pid, child.start)}
+    spared = set(_list_ancestors())
+    for entry in list_processes(os.getuid()):
+        if entry.is_dead or entry.pid in spared or entry.pid <= 1 or not _is_not_older(entry.start, owner.start):
+            continue
+        in_session = entry.session in sessions and _is_not_older(entry.start, sessions[entry.session])
+        if in_session or (owner.nonce and read_mark(entry.pid, MARK) == owner.nonce):
+            yield entry
+
+
+def _is_that_session(leader: int, start: str) -> bool:
+    """Return whether a session can be the recorded one: its leader is gone (its number stays taken) or the same."""
+    entry = read_process(leader)
+    return entry is None or entry.is_dead or entry.start == start
+
+
+def _is_not_older(start: str, than: str) -> bool:
+    try:
+        return float(start) >= float(than)
+    except ValueError:
+        return False
+
+
+def _list_ancestors() -> Iterator[int]:
+    """Give this process and those it comes from."""
+    pid = os.getpid()
+    for _ in range(_LONGEST_LINE_OF_PARENTS):
+        yield pid
+        entry = read_process(pid)
+        if entry is None or entry.parent <= 1:
+            return
+        pid = entry.parent
+
+
+def _doubt(owner: Owner, pid: int | None) -> str:
+    """Return why the record cannot be trusted to mean the kernel's holder, "" when it can."""
+    if not pid:
+        return "the system does not name the process that holds the lock"
+    if pid == 1:
+        return "that is the process all others come from"
+    if owner.pid != pid:
+        return f"the system names pid {pid} as the holder"
+    if owner.boot_id != read_boot_id() or owner.namespaces != read_namespaces():
+        return "it was recorded in another boot or container"
+    if pid in set(_list_ancestors()):
+        return "this command was started by it"
+    return ""
+
+
+def _doubt_process(folder: Path, owner: Owner, entry: ProcessEntry) -> str:
+    if entry.start != owner.start:
+        return f"pid {owner.pid} is another process now"
+    if entry.uid != owner.uid or entry.uid != os.getuid():
+        return f"it belongs to user {entry.uid}"
+    if sys.platform == "linux" and owner.pid not in {keeper.pid for keeper in find_keepers(folder)}:
+        return f"pid {owner.pid} does not keep the lock"
+    return ""
+
+
+def _is_still(folder: Path, owner: Owner) -> bool:
+    now = read_owner(folder)
+    return now is not None and (now.state, now.generation, now.nonce) == (HELD, owner.generation, owner.nonce)
+
+
+def _wait_for_lock(handle: ProcessHandle, patience: timedelta, *, clock: Clock, try_lock: Callable[[], bool]) -> bool:
+    """Wait for the lock, not for the process: what it forked may keep the one when the other is gone."""
+    end = clock.monotonic() + patience
+    while not try_lock():
+        if clock.monotonic() >= end:
+            return False
+        if handle.wait(_TURN):
+            return try_lock()
+    return True

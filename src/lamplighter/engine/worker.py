@@ -1,0 +1,298 @@
+"""The worker: the process that does a run's work, watched from outside until it has ended and left nothing behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+
+from lamplighter.engine.claim import Claim
+from lamplighter.engine.ending import Declared, WorkerEnd, decide_end
+from lamplighter.engine.job import Evidence, RunReport
+from lamplighter.engine.log import log_file, redact, redact_file, rotate
+from lamplighter.engine.output import Mark, choose_new, read_outputs
+from lamplighter.engine.owner import Child
+from lamplighter.engine.relay import Relay, read_size
+from lamplighter.engine.result import CLAIM_VARIABLE, MOST_BYTES, RESULT_VARIABLE, parse_result
+from lamplighter.engine.runlog import err_file, out_file
+from lamplighter.engine.supervisor import Run
+from lamplighter.engine.takeover import MARK
+from lamplighter.errors import DiskError, InputError, LamplighterError, render_line
+from lamplighter.host.clock import Clock
+from lamplighter.host.files import TEMPORARY_PREFIX, make_folder, read_capped
+from lamplighter.host.memory import count_oom_kills
+from lamplighter.host.session import Session, start_session
+from lamplighter.host.signals import Interrupted, deferring_signals
+
+# Longer than it takes to end a worker and all that it left, so that no other run takes a lock over meanwhile.
+LOCK_GRACE = timedelta(seconds=40)
+_TURN = timedelta(milliseconds=250)
+_STOP_GRACE = timedelta(seconds=10)
+_LOG_BYTES = 10_000_000
+_MOST_OUTPUTS = 100
+_RESULT = ".result"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerOrder:
+    """What a worker runs: arguments as given, the folder and environment, and what is expected of it.
+
+    `limit` is the most awake time it may take, `expected` what it should; `output` a pattern of files below `cwd` of
+    which it must leave a new or changed one ("": none is declared); a worker of ours `must_report` how it ended.
+    """
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str] = field(repr=False)
+    limit: timedelta | None = None
+    expected: timedelta | None = None
+    output: str = ""
+    must_report: bool = False
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """What a worker of ours is told: its run, its lock's claim, and the most time it has."""
+
+    number: int
+    claim: Claim
+    limit: timedelta | None
+
+    def render(self) -> str:
+        """Return the assignment as one variable of the environment."""
+        claim = self.claim
+        return json.dumps(
+            {
+                "number": self.number,
+                "limit": self.limit.total_seconds() if self.limit is not None else None,
+                "folder": str(claim.folder),
+                "generation": claim.generation,
+                "nonce": claim.nonce,
+                "inodes": [*claim.folder_inode, *claim.file_inode],
+            }
+        )
+
+
+def parse_assignment(text: str) -> Assignment:
+    """Return the assignment of a supervisor; raises InputError for anything else."""
+    try:
+        found = json.loads(text)
+        inodes = [int(number) for number in found["inodes"]]
+        claim = Claim(
+            folder=Path(found["folder"]),
+            generation=int(found["generation"]),
+            nonce=str(found["nonce"]),
+            folder_inode=(inodes[0], inodes[1]),
+            file_inode=(inodes[2], inodes[3]),
+        )
+        limit = found["limit"]
+        return Assignment(
+            number=int(found["number"]), claim=claim, limit=timedelta(seconds=limit) if limit is not None else None
+        )
+    except (ValueError, KeyError, TypeError, IndexError):
+        raise InputError(CLAIM_VARIABLE, "this command is started by a supervisor only") from None
+
+
+class Worker:
+    """Does the work of one run in a process; give it to the supervisor as the work."""
+
+    def __init__(self, order: WorkerOrder, *, job: str, state_dir: Path, clock: Clock, show_output: bool) -> None:
+        """Take the order; a command's output is shown as it comes where that is asked for."""
+        self._order = order
+        self._job = job
+        self._state_dir = state_dir
+        self._clock = clock
+        self._show_output = show_output
+
+    def __call__(self, run: Run) -> RunReport:
+        """Start the worker, watch it to its end, and return what that end means; raises what a start can raise."""
+        before = read_outputs(self._order.cwd, self._order.output)
+        oom_before = count_oom_kills()
+        make_folder(self._result_file(run).parent, mode=0o700)
+        _clear_results(self._result_file(run).parent)
+        relays = self._open_relays(run)
+        session, end = self._work(run, relays)
+        reports = []
+        # The work is done: whoever asks to stop now is too late, and must not leave its remains alive.
+        with contextlib.suppress(Interrupted), deferring_signals(), session:
+            for relay in relays:
+                relay.finish()
+            self._end_strays(session, run)
+            killed = count_oom_kills()
+            is_oom = killed is not None and oom_before is not None and killed > oom_before
+            reports.append(self._settle(replace(end, code=session.reap(), is_oom=is_oom), before, run))
+        return reports[0]
+
+    def _work(self, run: Run, relays: tuple[Relay, ...]) -> tuple[Session, WorkerEnd]:
+        """Start the worker and wait for its end, by itself, at the limit or by a stop signal that is passed on."""
+        session: Session | None = None
+        try:
+            with deferring_signals():  # else one could break in where the worker lives and nobody here knows of it
+                session = self._start(run)
+            child = session.identity
+            run.started(Child(pid=child.pid, start=child.start, command=self._order.argv[0]))
+            return session, self._watch(session, run, relays)
+        except Interrupted as interrupt:
+            if session is None:
+                raise
+            session.end(_STOP_GRACE, interrupt.number)
+            return session, WorkerEnd(code=None, asked=interrupt.number)
+        except BaseException:
+            if session is not None:
+                with session:
+                    session.end(timedelta(0))
+                    session.end_strays()
+                    session.reap()
+            raise
+
+    def _start(self, run: Run) -> Session:
+        env = {**self._order.env, RESULT_VARIABLE: str(self._result_file(run)), MARK: run.nonce}
+        if self._order.must_report and run.claim is not None:
+            assignment = Assignment(number=run.number, claim=run.claim, limit=self._order.limit)
+            env[CLAIM_VARIABLE] = assignment.render()
+        out, err = self._stream_files(run)
+        return start_session(self._order.argv, cwd=self._order.cwd, env=env, out_file=out, err_file=err)
+
+    def _watch(self, session: Session, run: Run, relays: tuple[Relay, ...]) -> WorkerEnd:
+        began = self._clock.monotonic()
+        expected = self._order.expected
+        noted = {session.identity.pid}
+        while True:
+            taken = self._clock.monotonic() - began
+            if self._order.limit is not None and taken >= self._order.limit:
+                session.end(_STOP_GRACE)
+                return WorkerEnd(code=None, ran_out=self._order.limit)
+            if session.wait(_TURN if self._order.limit is None else min(_TURN, self._order.limit - taken)):
+                return WorkerEnd(code=None)
+            if expected is not None and taken >= expected:
+                expected = None
+                run.flag("overran")
+            self._note_escaped(session, run, noted)
+            for relay in relays:
+                relay.pass_on()
+            for file in self._stream_files(run):
+                rotate(file, _LOG_BYTES)
+
+    def _note_escaped(self, session: Session, run: Run, noted: set[int]) -> None:
+        """Record the sessions of what left the worker's, so that the next run finds it if this process is killed."""
+        for entry in session.adopted():
+            if entry.session not in noted:
+                noted.add(entry.session)
+                run.started(Child(pid=entry.session, start=entry.start, command="left its session"))
+
+    def _end_strays(self, session: Session, run: Run) -> None:
+        ended, left = session.end_strays()
+        if ended > left:
+            run.flag(f"leftovers_ended={ended - left}")
+        if left:
+            run.say(f"{left} processes that the worker left cannot be ended")
+
+    def _settle(self, end: WorkerEnd, before: Mapping[str, Mark], run: Run) -> RunReport:
+        """Take the secrets out of what the worker wrote, and return what its end means."""
+        secrets = self._order.secrets
+        for file in self._stream_files(run):
+            rotate(file, _LOG_BYTES)
+            try:
+                redact_file(file, secrets)
+            except DiskError as error:
+                run.say(f"the secrets in this log could not be taken out: {error}")
+        result, trouble = _read_result(self._result_file(run), is_ours=self._order.must_report)
+        last_words = render_line(redact(_read_last_line(self._stream_files(run)[1]), secrets), limit=300)
+        report = decide_end(
+            replace(end, last_words=last_words),
+            result=result,
+            trouble=trouble,
+            declared=self._declare(before),
+            must_report=self._order.must_report,
+        )
+        return _redact_report(report, secrets) if secrets else report
+
+    def _declare(self, before: Mapping[str, Mark]) -> Declared | None:
+        pattern = self._order.output
+        if not pattern:
+            return None
+        new = choose_new(before, read_outputs(self._order.cwd, pattern))
+        return Declared(pattern=pattern, found=new[:_MOST_OUTPUTS], total=len(new))
+
+    def _open_relays(self, run: Run) -> tuple[Relay, ...]:
+        """Return what passes a worker's lines on to the person: our own worker's log, another command's output."""
+        if self._order.must_report:
+            log = log_file(self._state_dir, self._job, run.number)
+            return (Relay(log, lambda line: run.show(line.partition(" ")[2])),)
+        if not self._show_output:
+            return ()
+        secrets = self._order.secrets
+        return tuple(
+            Relay(file, lambda line: run.show(redact(line, secrets) if secrets else line))
+            for file in self._stream_files(run)
+        )
+
+    def _result_file(self, run: Run) -> Path:
+        return log_file(self._state_dir, self._job, run.number).with_suffix(_RESULT)
+
+    def _stream_files(self, run: Run) -> tuple[Path, Path]:
+        return (
+            out_file(self._state_dir, self._job, run.number),
+            err_file(self._state_dir, self._job, run.number),
+        )
+
+
+def _redact_report(report: RunReport, secrets: tuple[str, ...]) -> RunReport:
+    return replace(
+        report,
+        line=redact(report.line, secrets),
+        evidence=tuple(
+            Evidence(name=redact(fact.name, secrets), value=redact(fact.value, secrets)) for fact in report.evidence
+        ),
+        outputs=tuple(redact(name, secrets) for name in report.outputs),
+    )
+
+
+def _read_last_line(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            stream.seek(max(0, read_size(file) - 4_000))
+            lines = stream.read(4_000).decode("utf-8", "replace").split("\n")
+    except OSError:
+        return ""
+    return next((line for line in reversed(lines) if line.strip()), "")
+
+
+def _read_result(file: Path, *, is_ours: bool) -> tuple[RunReport | None, str]:
+    """Return what the result file says, or why it does not count; it is taken away."""
+    try:
+        content = read_capped(file, limit=MOST_BYTES, what="result file")
+    except InputError as error:
+        return None, "" if not file.exists() else error.cause
+    except LamplighterError as error:
+        return None, error.cause
+    finally:
+        _remove(file)
+    if not content:
+        return None, "it is empty"
+    try:
+        return parse_result(content, is_ours=is_ours), ""
+    except ValueError as error:
+        return None, str(error)
+
+
+def _clear_results(folder: Path) -> None:
+    """Take away the result files that killed runs of this job left: whoever holds its lock needs none of them."""
+    for found in os.scandir(folder):
+        if found.name.endswith(_RESULT) or (found.name.startswith(TEMPORARY_PREFIX) and f"{_RESULT}." in found.name):
+            _remove(Path(found.path))
+
+
+def _remove(file: Path) -> None:
+    """Take away a result file, or whatever a command put in its place."""
+    try:
+        file.unlink(missing_ok=True)
+    except OSError:
+        from shutil import rmtree  # noqa: PLC0415 - it loads much, and hardly ever is there a folder
+
+        rmtree(file, ignore_errors=True)
