@@ -75,7 +75,7 @@ def read_disk(path: str, ask: AskDisk | None = None) -> tuple[str, bool]:
     return content[_TYPE].partition(b"\0")[0].decode("ascii", "replace"), bool(flags & _MNT_LOCAL)
 
 
-def swap(first: str, second: str, *, folder: int) -> bool:
+def swap(first: str, second: str, *, folder: int) -> bool:  # only on a Mac
     """Swap two names in a folder in one step (renameatx_np(2), RENAME_SWAP); return False where it can't be done."""
     call = getattr(ctypes.CDLL(None), "renameatx_np", None)
     return call is not None and bool(call(folder, os.fsencode(first), folder, os.fsencode(second), _RENAME_SWAP) == 0)
@@ -105,7 +105,7 @@ def _split(content: bytes) -> list[Kinfo]:
     return [Kinfo(content[at : at + _KINFO_BYTES]) for at in range(0, len(content), _KINFO_BYTES)]
 
 
-def _sysctl(name: tuple[int, ...]) -> bytes:
+def _sysctl(name: tuple[int, ...]) -> bytes:  # only on a Mac
     """Return a value of sysctl(3); the list of processes may grow between the two calls, so there is room to spare."""
     library = ctypes.CDLL(None, use_errno=True)
     numbers = (ctypes.c_int * len(name))(*name)
@@ -117,7 +117,7 @@ def _sysctl(name: tuple[int, ...]) -> bytes:
     return buffer.raw[: size.value]
 
 
-def _sysctl_by_name(name: str) -> bytes:
+def _sysctl_by_name(name: str) -> bytes:  # only on a Mac
     library = ctypes.CDLL(None, use_errno=True)
     size = ctypes.c_size_t(256)
     buffer = ctypes.create_string_buffer(size.value)
@@ -125,7 +125,7 @@ def _sysctl_by_name(name: str) -> bytes:
     return buffer.raw[: size.value]
 
 
-def _statfs(path: str) -> bytes:
+def _statfs(path: str) -> bytes:  # only on a Mac
     library = ctypes.CDLL(None, use_errno=True)
     call = getattr(library, "statfs$INODE64", library.statfs)  # the plain name is the old struct on Intel
     buffer = ctypes.create_string_buffer(_STATFS_BYTES)
@@ -133,13 +133,13 @@ def _statfs(path: str) -> bytes:
     return buffer.raw
 
 
-def _check(result: int) -> None:
+def _check(result: int) -> None:  # only on a Mac
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
 
 
-def _watch_exit(pid: int, seconds: float) -> tuple[int, int] | None:
+def _watch_exit(pid: int, seconds: float) -> tuple[int, int] | None:  # only on a Mac
     if sys.platform != "darwin":
         raise InternalError("kqueue", "this system has none")
     else:  # noqa: RET506 - mypy takes what follows for unreachable otherwise

@@ -38,7 +38,7 @@ class ProcessHandle:
         with contextlib.suppress(ProcessLookupError):
             if sys.platform == "linux":
                 signal.pidfd_send_signal(self._descriptor, number)
-            elif self._is_there():
+            elif self._is_there():  # only on a Mac
                 os.kill(self.entry.pid, number)
 
     def wait(self, limit: timedelta) -> bool:
@@ -48,10 +48,10 @@ class ProcessHandle:
             poll = select.poll()
             poll.register(self._descriptor, select.POLLIN)
             return bool(poll.poll(seconds * 1000))
-        else:  # noqa: RET505 - mypy takes what follows for unreachable otherwise
+        else:  # noqa: RET505 - only on a Mac; mypy takes what follows for unreachable otherwise
             return darwin.wait_for_exit(self.entry.pid, seconds) or not self._is_there()
 
-    def _is_there(self) -> bool:
+    def _is_there(self) -> bool:  # only on a Mac
         now = read_process(self.entry.pid)
         return now is not None and not now.is_dead and now.start == self.entry.start
 
@@ -126,5 +126,5 @@ def _wait_for_one(pid: int, limit: timedelta) -> None:
 def _open_pidfd(pid: int) -> int:
     if sys.platform == "linux":
         return os.pidfd_open(pid)
-    else:  # noqa: RET505 - mypy takes what follows for unreachable otherwise
+    else:  # noqa: RET505 - only on a Mac; mypy takes what follows for unreachable otherwise
         return -1

@@ -176,7 +176,7 @@ def adopt_orphans() -> None:
 
 
 def watch_parent(leader: int) -> int:
-    """Fork a process that kills a session's group when this process ends without closing the returned descriptor."""
+    """Fork a process that kills a session's group when the returned descriptor is closed, also by our own death."""
     reading, writing = os.pipe()
     os.set_inheritable(writing, False)
     if os.fork() == 0:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.simulators.child import is_running, until
+from tests.simulators.child import Child, is_running, until
 
 from lamplighter.errors import DiskError, InputError, UpstreamError
 from lamplighter.host.identity import list_children
@@ -144,3 +144,33 @@ except UpstreamError as error:
     assert UpstreamError.failure.value == 69
     told = (tmp_path / "out").read_text() + (tmp_path / "err").read_text()
     assert told == "true: cannot be started now: Too many open files\n"
+
+
+WATCHED = """
+import os, subprocess, sys
+from lamplighter.host.session import watch_parent
+program = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+watcher = watch_parent(program.pid)
+print(program.pid, flush=True)
+if sys.argv[1] == "close":
+    os.close(watcher)
+    print(program.wait(), flush=True)
+else:
+    sys.stdin.readline()
+"""
+
+
+def test_closing_the_watchers_pipe_ends_the_program() -> None:
+    """That is what stands in for the kernel's own way where there is none."""
+    with Child(WATCHED, "close") as child:
+        child.hear()
+        assert child.hear() == str(-signal.SIGKILL)
+
+
+def test_a_killed_parent_ends_the_program_by_its_watcher() -> None:
+    """The pipe closes with the process, however it dies."""
+    with Child(WATCHED, "wait") as child:
+        pid = int(child.hear())
+        assert is_running(pid)
+        child.kill()
+        until(lambda: not is_running(pid), "the program ends after its parent")
