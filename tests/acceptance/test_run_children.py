@@ -245,7 +245,7 @@ def test_a_stop_during_the_start_leaves_no_worker(jobs: Jobs) -> None:
     whole = time.monotonic() - began
     for step in range(25):
         nap, delay = new_nap(), round(step * whole * 60)
-        with jobs.running("x", "sleep", nap, options=("--max-runtime", "2s")) as process:
+        with jobs.running("x", "sleep", nap, options=("--max-runtime", "10m")) as process:
             time.sleep(delay / 1000)
             os.kill(process.pid, signal.SIGTERM)
             code = process.wait(LIMIT_SECONDS)
