@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -25,11 +26,23 @@ def _start_check(workspace: Path, temporary_dir: Path) -> subprocess.Popen[str]:
         env={**os.environ, "TMPDIR": str(temporary_dir)},
     )
     end = time.monotonic() + LIMIT_SECONDS
-    while not list(temporary_dir.glob(f".tmp-lamplighter-*-{process.pid}-*/trial-*")):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    try:
+        while not _is_at_work(temporary_dir, process.pid):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    except BaseException:
+        process.kill()
+        process.communicate()
+        raise
     return process
+
+
+def _is_at_work(temporary_dir: Path, pid: int) -> bool:
+    """Return whether a check draws; a folder of its start may go while it is looked into."""
+    with contextlib.suppress(FileNotFoundError):
+        return any(temporary_dir.glob(f".tmp-lamplighter-*-{pid}-*/trial-*"))
+    return False
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
