@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from lamplighter.config.workspace import NewWorkspace, make_workspace
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.errors import ConfigError, FailureClass, InputError, LamplighterError, UsageError
 from lamplighter.featurepost.stock import Reason
+from lamplighter.value import replace
 
 PRODUCED = RunReport(outcome=Outcome.PRODUCED, line="made", outputs=("x",))
 FULL = RunReport(outcome=Outcome.NOTHING_NEEDED, line="full", evidence=(Evidence(name="stock", value="3 of 3"),))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -23,6 +23,7 @@ from lamplighter.host.files import read_capped
 from lamplighter.publish import post
 from lamplighter.publish.journal import Entry
 from lamplighter.schedule.cadence import next_slot
+from lamplighter.value import replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

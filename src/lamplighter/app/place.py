@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from lamplighter.config.basics import SETTINGS_FILE, find_workspace, refuse_odd_place
 from lamplighter.errors import InputError, NoWorkspace, UsageError
 from lamplighter.host.clock import Clock, SystemClock, read_zone_name
 from lamplighter.host.files import current_user, make_folder, read_owner, write_atomic
+from lamplighter.value import value
 
 Say = Callable[[str], None]
 _OWN_SETTINGS = "# The runs of `lamplighter run NAME -- COMMAND` outside any workspace are recorded here.\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Workspace:
     """Where a command works and by which clock; `say` takes its progress, a line at a time.
 

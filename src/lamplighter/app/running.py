@@ -6,7 +6,6 @@ import contextlib
 import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +30,7 @@ from lamplighter.engine.worker import LOCK_GRACE, Worker, WorkerOrder
 from lamplighter.errors import ConfigError, LamplighterError, UsageError
 from lamplighter.host.database import Database, Migration
 from lamplighter.host.files import make_folder, read_capped, write_atomic
+from lamplighter.value import replace, value
 
 if TYPE_CHECKING:  # a run that has no due times loads nothing of this
     from lamplighter.app.timing import Timing
@@ -41,7 +41,7 @@ _CHECKED_FILE = "settings.checked"
 _MOST_SECRET_BYTES = 64_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Started:
     """How a run was started: by a scheduler or a person, and how long it waits for another run of its job."""
 
@@ -51,7 +51,7 @@ class Started:
     flags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Plan:
     """What a run is to do, on which terms it holds its lock, and when it is due (None: whenever it is started)."""
 
@@ -60,7 +60,7 @@ class Plan:
     timing: Timing | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Opened:
     """A database open to write, and whether it is new in the place of a damaged one."""
 
@@ -187,8 +187,8 @@ def read_environment(
     Raises ConfigError for a variable or file that is not there: a job must not run without what it was promised.
     """
     added, secrets = {}, []
-    for name, value in job.env.items():
-        kind, _, source = value.partition(":")
+    for name, given in job.env.items():
+        kind, _, source = given.partition(":")
         if kind == "env":
             if source not in environment:
                 raise ConfigError(f"jobs.{job.name}.env.{name}", f"there is no variable {source}", "set it")
@@ -197,7 +197,7 @@ def read_environment(
             content = read_capped(workspace_dir / source, limit=_MOST_SECRET_BYTES, what="secret")
             added[name] = content.decode("utf-8", "replace").strip()
         else:
-            added[name] = value
+            added[name] = given
             continue
         secrets.append(added[name])
     return added, tuple(secret for secret in secrets if secret)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from lamplighter.engine.holder import LOCK_FILE
 from lamplighter.engine.owner import read_owner
 from lamplighter.errors import Fenced
+from lamplighter.value import value
 
 GENERATION_DIGITS = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Claim:
     """A held lock as others see it: its folder, generation and nonce, device and inode of folder and lock file.
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.errors import FailureClass
+from lamplighter.value import replace, value
 
 _OWN_CODE = "exit code"
 _ASKING = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class WorkerEnd:
     """How a worker ended: its exit code (negative: the signal; None: stuck in the kernel, and left behind).
 
@@ -28,7 +28,7 @@ class WorkerEnd:
     last_words: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Declared:
     """What a command said it would leave: the pattern of its output, and which new or changed files match it.
 

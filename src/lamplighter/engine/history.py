@@ -9,10 +9,10 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from lamplighter.errors import render_line
+from lamplighter.value import value
 
 HISTORY_FILE = "history.jsonl"
 _LIMIT = 64_000
@@ -20,7 +20,7 @@ _KEPT = 32_000
 _LONGEST_TEXT = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Event:
     """One thing that befell a lock: `what` is acquired, died, took_over or refused; `at` is wall time."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
 
 from lamplighter.errors import FailureClass
+from lamplighter.value import replace, value
 
 
 class Outcome(enum.Enum):
@@ -61,7 +61,7 @@ _SIGNALLED = frozenset({Outcome.INTERRUPTED, Outcome.KILLED})
 _SUCCESSFUL = frozenset({Outcome.PRODUCED, Outcome.PARTIAL})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Evidence:
     """One counted thing that supports an outcome, e.g. "stock" = "3 of 3"."""
 
@@ -69,7 +69,7 @@ class Evidence:
     value: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class RunReport:
     """What a run says of itself: outcome, one line for people, evidence, the outputs' names, flags."""
 

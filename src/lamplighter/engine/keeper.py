@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from lamplighter.engine.holder import keeps, name_inodes
+from lamplighter.value import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Keeper:
     """A process that keeps an flock on the folder or its file alive, and the pid that once took it."""
 

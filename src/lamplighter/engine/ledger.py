@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from lamplighter.engine.job import Evidence, Outcome, RunReport
@@ -12,6 +11,7 @@ from lamplighter.errors import Damaged, FailureClass, InputError
 from lamplighter.host.clock import Clock
 from lamplighter.host.database import Database, Migration
 from lamplighter.host.identity import ProcessIdentity
+from lamplighter.value import value
 
 MIGRATIONS = (
     Migration(
@@ -50,7 +50,7 @@ MIGRATIONS = (
 NOTHING = Tails()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class RunRow:
     """One run as recorded; `report` is None while it is at work.
 

@@ -14,7 +14,6 @@ import os
 import stat
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -28,6 +27,7 @@ from lamplighter.errors import Fenced, LockBusy, LockUnusable
 from lamplighter.host.clock import Clock
 from lamplighter.host.disk import exchange, find_disk_trouble
 from lamplighter.host.identity import read_namespaces, read_own_identity
+from lamplighter.value import replace, value
 
 SPARE_FILE = "owner.spare"
 _TRIES = 100
@@ -39,7 +39,7 @@ _END_BY_HAND = "lamplighter lock end"
 _STATE_REMEDY = "put the state on a writable local disk (state_dir)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Terms:
     """How a holder means to hold: for `limit` at most (None: any time), ended by others `grace` later; who started it.
 

@@ -7,12 +7,12 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
 from lamplighter.host.files import TEMPORARY_PREFIX, read_capped, write_atomic
+from lamplighter.value import value
 
 LOG_LIMIT = 10_000_000
 TAIL_LETTERS = 4_000
@@ -26,7 +26,7 @@ _LOG_NAME = re.compile(r"(?P<number>[0-9]{1,15})\.(log|out|err|result)(\.1)?")  
 _ESCAPE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@-Z\\^_])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Tails:
     """The last lines a run's program wrote to its two streams."""
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from lamplighter.errors import render_line
+from lamplighter.value import value
 
 _WILD = frozenset("*?[")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Mark:
     """What tells a file from a later one of its name."""
 

@@ -6,12 +6,12 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 from lamplighter.errors import render_line
 from lamplighter.host.identity import ProcessIdentity, read_own_identity
+from lamplighter.value import value
 
 OWNER_FILE = "owner.json"
 SCHEMA = 2
@@ -24,7 +24,7 @@ _MOST_PID = 2**31 - 1
 _MOST_SECONDS = 10.0**10  # three centuries: a forged number must not be one that no timedelta can hold
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Child:
     """A process a holder started as the leader of a session of its own: what is left of it must not outlive the run."""
 
@@ -33,7 +33,7 @@ class Child:
     command: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Owner:
     """What the record says of a holder.
 

@@ -11,7 +11,6 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -35,6 +34,7 @@ from lamplighter.host.database import (
 )
 from lamplighter.host.exclusion import excluding
 from lamplighter.host.files import read_capped, sync_folder, write_atomic
+from lamplighter.value import value
 
 _SET_ASIDE = ".damaged-"
 _STAMP = "%Y%m%dT%H%M%SZ"
@@ -46,7 +46,7 @@ _LOOK = timedelta(milliseconds=500)  # what others change for longer than that w
 _ENDINGS = ("", *LOGS, "-shm")  # the file first: what a killed repair leaves of the rest is found beside no file
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Repair:
     """What was done about a damaged database: why, when, and where it is now (None: nothing was left of it)."""
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from lamplighter.engine.ledger import Ledger
 from lamplighter.engine.log import remove_logs
+from lamplighter.value import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Retention:
     """The newest `runs` of each job stay, and all that began within `age`; looked after once in `every`."""
 
@@ -23,7 +23,10 @@ class Retention:
         return now - self.age
 
 
-def prune(ledger: Ledger, logs_dir: Path, retention: Retention = Retention()) -> int:
+USUAL = Retention()
+
+
+def prune(ledger: Ledger, logs_dir: Path, retention: Retention = USUAL) -> int:
     """Delete old runs, then the logs of no run; return how many runs, 0 when it was done a short while ago.
 
     To be called after a run has ended. Raises DiskError. Killed in between, the logs go the next time.

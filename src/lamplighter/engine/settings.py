@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import time, timedelta
 from pathlib import Path
+from types import MappingProxyType
+
+from lamplighter.value import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class JobSettings:
     """A command job: arguments as given, its folder, what is added to the environment, what is expected of it.
 
@@ -23,6 +25,6 @@ class JobSettings:
     output: str = ""
     limit: timedelta | None = None
     expected: timedelta | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = MappingProxyType({})
     at: tuple[time, ...] = ()
     catch_up: timedelta = timedelta(hours=6)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from lamplighter.errors import DiskError, render_line
 from lamplighter.host.clock import Clock
 from lamplighter.host.identity import read_own_identity
 from lamplighter.host.signals import Interrupted, Interrupts, holding_interrupts
+from lamplighter.value import replace, value
 
 Say = Callable[[str], None]
 _MOST_ESCAPED = 60  # a record names 64 processes; the worker itself must stay among them
@@ -32,7 +32,7 @@ def _ignore(_: object) -> None:
     """Take no notice."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Run:
     """A run at work: its number, the generation of its lock, `check` before every commit, `say` for progress.
 
@@ -56,7 +56,7 @@ class Run:
 Work = Callable[[Run], RunReport]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Hold:
     """How a run holds its lock: as which command, on which terms, after waiting how long for another run."""
 

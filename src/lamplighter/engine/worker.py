@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from lamplighter.host.files import TEMPORARY_PREFIX, make_folder, read_capped
 from lamplighter.host.memory import count_oom_kills
 from lamplighter.host.session import Session, start_session
 from lamplighter.host.signals import Interrupted, deferring_signals
+from lamplighter.value import replace, value
 
 # Longer than it takes to end a worker and all that it left, so that no other run takes a lock over meanwhile.
 LOCK_GRACE = timedelta(seconds=40)
@@ -37,7 +37,7 @@ _MOST_OUTPUTS = 100
 _RESULT = ".result"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(hidden=("env", "secrets"))
 class WorkerOrder:
     """What a worker runs: arguments as given, the folder and environment, and what is expected of it.
 
@@ -47,15 +47,15 @@ class WorkerOrder:
 
     argv: tuple[str, ...]
     cwd: Path
-    env: Mapping[str, str] = field(repr=False)
+    env: Mapping[str, str]
     limit: timedelta | None = None
     expected: timedelta | None = None
     output: str = ""
     must_report: bool = False
-    secrets: tuple[str, ...] = field(default=(), repr=False)
+    secrets: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Assignment:
     """What a worker of ours is told: its run, its lock's claim, and the most time it has."""
 

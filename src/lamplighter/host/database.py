@@ -13,7 +13,6 @@ import sqlite3
 import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Self
@@ -21,6 +20,7 @@ from typing import Self
 from lamplighter.errors import Damaged, DiskError
 from lamplighter.host.exclusion import sharing
 from lamplighter.host.files import private_folder
+from lamplighter.value import value
 
 Value = str | int | float | None
 PATIENCE = timedelta(seconds=10)
@@ -35,7 +35,7 @@ _MOVE_AWAY = "move this file away; posts are found again in the folders"
 _MIGRATION_TABLE = "CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, number BIGINT NOT NULL)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Migration:
     """One step of a concern's tables; steps are numbered, only ever add, and run once."""
 

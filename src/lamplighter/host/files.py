@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -165,6 +164,8 @@ def _sweep_private(parent: Path) -> None:
             if name and int(name["space"]) == _pid_space() and _is_gone(int(name["pid"])):
                 with contextlib.suppress(OSError):
                     if entry.stat(follow_symlinks=False).st_uid == os.geteuid():
+                        import shutil  # noqa: PLC0415 - it loads much, and there is seldom anything to sweep
+
                         shutil.rmtree(entry.path, ignore_errors=True)
 
 

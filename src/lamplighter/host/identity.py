@@ -6,8 +6,9 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from lamplighter.value import value
 
 if sys.platform == "darwin":
     from lamplighter.host import darwin
@@ -16,7 +17,7 @@ _DEAD = frozenset({b"Z", b"X"})
 _LONGEST_STAT = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ProcessIdentity:
     """A process for good: pid, start ("" where unknown), boot id ("" where unknown).
 
@@ -28,7 +29,7 @@ class ProcessIdentity:
     boot_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ProcessEntry:
     """A process as the kernel lists it now; a zombie is dead, it only waits for its parent to look."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import replace
 
 import pytest
 
 from lamplighter.engine.job import MEANING, Evidence, Outcome, RunReport, check_report
 from lamplighter.errors import FailureClass
+from lamplighter.value import replace
 
 TABLE = {  # DESIGN §3; `failed` by class, the signalled ones by signal
     Outcome.PRODUCED: 0,

@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from lamplighter.engine.lock import SPARE_FILE, JobLock
 from lamplighter.engine.owner import OWNER_FILE, read_owner
 from lamplighter.errors import Fenced, LockBusy, LockUnusable
 from lamplighter.host.identity import read_namespaces, read_own_identity
+from lamplighter.value import as_dict
 
 ODD_CONTENTS = {
     "empty": b"",
@@ -256,7 +256,7 @@ def test_a_forged_record_is_shown_on_one_printable_line(
     if owner is not None:
         assert owner.describe().isprintable()
         assert 0 <= owner.generation < 2**62
-        assert all(len(str(value)) < 5_000 for value in asdict(owner).values())
+        assert all(len(str(value)) < 5_000 for value in as_dict(owner).values())
 
 
 @pytest.mark.parametrize("kind", ["fifo", "link", "hard link", "garbage", "of another record"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamplighter.engine.owner import Child, Owner, parse_owner, render_owner
+from lamplighter.value import replace
 
 OWNER = Owner(
     pid=4711,

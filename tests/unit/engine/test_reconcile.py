@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from lamplighter.engine.ledger import MIGRATIONS, Ledger
 from lamplighter.engine.reconcile import reconcile, see_as_ended
 from lamplighter.host.database import open_database
 from lamplighter.host.identity import ProcessIdentity, read_identity, read_own_identity, read_process
+from lamplighter.value import replace
 
 DEAD = ProcessIdentity(pid=94799, start="1", boot_id="a boot long ago")
 

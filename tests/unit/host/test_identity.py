@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from dataclasses import replace
 
 import pytest
 from tests.simulators.child import Child, until
 
 from lamplighter.host.identity import ProcessIdentity, is_alive, read_boot_id, read_own_identity
+from lamplighter.value import replace
 
 SPEAK_AND_WAIT = """
 from lamplighter.host.identity import read_own_identity
