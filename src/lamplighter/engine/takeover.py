@@ -132,8 +132,12 @@ def find_leftovers(owner: Owner) -> Iterator[ProcessEntry]:
     """Give the living processes of a run, never this process or one it comes from."""
     sessions = {child.pid: child.start for child in owner.children if _is_that_session(child.pid, child.start)}
     spared = set(_list_ancestors())
-    for entry in list_processes(os.getuid()):
-        if entry.is_dead or entry.pid in spared or entry.pid <= 1 or not _is_not_older(entry.start, owner.start):
+    try:
+        began = float(owner.start)
+    except ValueError:
+        return
+    for entry in list_processes(os.getuid(), since=began):
+        if entry.is_dead or entry.pid in spared or entry.pid <= 1:
             continue
         in_session = entry.session in sessions and _is_not_older(entry.start, sessions[entry.session])
         if in_session or (owner.nonce and read_mark(entry.pid, MARK) == owner.nonce):

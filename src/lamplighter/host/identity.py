@@ -96,13 +96,14 @@ def read_process(pid: int) -> ProcessEntry | None:
         return _read_stat(pid)
 
 
-def list_processes(uid: int | None = None) -> Iterator[ProcessEntry]:
-    """Give every process that the system shows, or those of one user."""
+def list_processes(uid: int | None = None, *, since: float = 0.0) -> Iterator[ProcessEntry]:
+    """Give every process that the system shows, or those of one user; with `since` those that started no earlier."""
     if sys.platform == "darwin":
-        yield from (_from_kinfo(found) for found in darwin.list_kinfo() if uid in {None, found.uid})
+        found = (_from_kinfo(found) for found in darwin.list_kinfo() if uid in {None, found.uid})
+        yield from (entry for entry in found if float(entry.start) >= since)
     else:
         for name in os.listdir("/proc"):  # noqa: PTH208 - names are all that is needed
-            entry = _read_stat(int(name), only_uid=uid) if name.isdigit() else None
+            entry = _read_stat(int(name), only_uid=uid, since=since) if name.isdigit() else None
             if entry is not None:
                 yield entry
 
@@ -126,22 +127,23 @@ def read_mark(pid: int, name: str) -> str:
     return ""
 
 
-def _read_stat(pid: int, only_uid: int | None = None) -> ProcessEntry | None:
+def _read_stat(pid: int, only_uid: int | None = None, since: float = 0.0) -> ProcessEntry | None:
     """Return fields 3 to 6 and 22 of /proc/PID/stat, read behind the last ")" (proc_pid_stat(5)).
 
     A run that follows a dead one reads those of all processes, so this is kept quick.
     """
     with contextlib.suppress(OSError, ValueError, IndexError):
-        folder = f"/proc/{pid}"
-        uid = os.stat(folder).st_uid  # noqa: PTH116 - a Path costs as much as the rest
-        if only_uid not in {None, uid}:
-            return None
-        descriptor = os.open(f"{folder}/stat", os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
         try:
             content = os.read(descriptor, _LONGEST_STAT)
         finally:
             os.close(descriptor)
-        fields = content[content.rindex(b")") + 2 :].split()
+        fields = content[content.rindex(b")") + 2 :].split(None, 20)
+        if since and int(fields[19]) < since:
+            return None
+        uid = os.stat(f"/proc/{pid}").st_uid  # noqa: PTH116 - a Path costs as much as the rest
+        if only_uid not in {None, uid}:
+            return None
         return ProcessEntry(
             pid=pid,
             parent=int(fields[1]),
