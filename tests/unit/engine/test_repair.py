@@ -416,6 +416,7 @@ while True:
         number = ledger.begin("generate", command="c", trigger="t", process=read_own_identity())
         print(number, 0 if repair is None else 1, flush=True)
         input()
+    print("closed", flush=True)
 """
 
 
@@ -434,6 +435,8 @@ def test_processes_that_find_the_damage_at_once_repair_it_once(state: State, dam
             said = [tuple(map(int, racer.hear().split())) for racer in racers]
             for racer in racers:
                 racer.tell()
+            # One that closes writes its log into the file: the next damage is not to be healed by that.
+            assert [racer.hear() for racer in racers] == ["closed"] * 3
             for number, _ in said:
                 (state.logs_dir / "generate" / f"{number}.log").touch()
             assert sorted(number for number, _ in said) == [highest + 1, highest + 2, highest + 3]
