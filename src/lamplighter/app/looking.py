@@ -12,10 +12,9 @@ from lamplighter.app.opening import reading
 from lamplighter.app.place import Workspace
 from lamplighter.engine.holder import is_held
 from lamplighter.engine.ledger import RunRow
-from lamplighter.engine.log import log_file
+from lamplighter.engine.log import err_file, log_file, out_file
 from lamplighter.engine.owner import read_owner
 from lamplighter.engine.reconcile import see_as_ended
-from lamplighter.engine.runlog import err_file, out_file
 from lamplighter.featurepost import generate
 from lamplighter.featurepost.generate import StockLevel, read_level
 from lamplighter.featurepost.stock import Place

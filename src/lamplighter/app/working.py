@@ -15,8 +15,8 @@ from lamplighter.config.basics import find_basics
 from lamplighter.config.settings import read_settings
 from lamplighter.engine.boundary import bounded
 from lamplighter.engine.job import RunReport
+from lamplighter.engine.log import RunLog
 from lamplighter.engine.result import CLAIM_VARIABLE, RESULT_VARIABLE, render_result
-from lamplighter.engine.runlog import RunLog
 from lamplighter.engine.supervisor import Run, perform
 from lamplighter.engine.worker import parse_assignment
 from lamplighter.errors import InputError, LamplighterError

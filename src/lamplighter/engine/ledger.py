@@ -67,8 +67,6 @@ class RunRow:
     process: ProcessIdentity
     report: RunReport | None
     slot: str = ""
-    worker: ProcessIdentity | None = None
-    phase: str = ""
     own_code: int | None = None
     tails: Tails = NOTHING
 
@@ -108,17 +106,9 @@ class Ledger:
         """Record the lock generation a run works under."""
         self._set(number, "generation = ?", generation)
 
-    def set_worker(self, number: int, worker: ProcessIdentity) -> None:
-        """Record the process that does a run's work."""
-        self._set(number, "worker_pid = ?, worker_start = ?", worker.pid, worker.start)
-
     def set_slot(self, number: int, slot: str) -> None:
         """Record which due time a run is for."""
         self._set(number, "slot = ?", slot)
-
-    def set_phase(self, number: int, phase: str) -> None:
-        """Record what a run is at."""
-        self._set(number, "phase = ?", phase)
 
     def _set(self, number: int, changes: str, *values: str | int) -> None:
         """Change an open row; one that has an outcome stays as it is."""
@@ -247,8 +237,7 @@ def _parse_row(row: dict[str, str | int | float | None]) -> RunRow:
 
 
 def _read_row(row: dict[str, str | int | float | None]) -> RunRow:
-    ended, worker, code = row["ended_at"], row["worker_pid"], row["own_code"]
-    boot_id = str(row["boot_id"])
+    ended, code = row["ended_at"], row["own_code"]
     return RunRow(
         number=int(row["number"] or 0),
         job=str(row["job"]),
@@ -257,13 +246,9 @@ def _read_row(row: dict[str, str | int | float | None]) -> RunRow:
         started_at=_instant(row["started_at"]),
         ended_at=None if ended is None else _instant(ended),
         generation=int(row["generation"] or 0),
-        process=ProcessIdentity(pid=int(row["pid"] or 0), start=str(row["process_start"]), boot_id=boot_id),
+        process=ProcessIdentity(pid=int(row["pid"] or 0), start=str(row["process_start"]), boot_id=str(row["boot_id"])),
         report=_parse_report(row),
         slot=str(row["slot"]),
-        worker=None
-        if worker is None
-        else ProcessIdentity(pid=int(worker), start=str(row["worker_start"]), boot_id=boot_id),
-        phase=str(row["phase"]),
         own_code=None if code is None else int(code),
         tails=Tails(out=str(row["tail_out"]), err=str(row["tail_err"])),
     )

@@ -11,7 +11,9 @@ from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
-from lamplighter.host.files import TEMPORARY_PREFIX, read_capped, write_atomic
+from lamplighter.errors import LamplighterError, render_line
+from lamplighter.host.clock import Clock
+from lamplighter.host.files import TEMPORARY_PREFIX, append_line, make_folder, read_capped, write_atomic
 from lamplighter.value import value
 
 LOG_LIMIT = 10_000_000
@@ -37,6 +39,35 @@ class Tails:
 def log_file(state_dir: Path, job: str, number: int) -> Path:
     """Return where a run's log is."""
     return state_dir / "logs" / job / f"{number}.log"
+
+
+def out_file(state_dir: Path, job: str, number: int) -> Path:
+    """Return where the standard output of a run's worker is."""
+    return log_file(state_dir, job, number).with_suffix(".out")
+
+
+def err_file(state_dir: Path, job: str, number: int) -> Path:
+    """Return where the standard error of a run's worker is."""
+    return log_file(state_dir, job, number).with_suffix(".err")
+
+
+class RunLog:
+    """A run's log, a line at a time, each with its moment; one that cannot be written never stops the work."""
+
+    def __init__(self, state_dir: Path, job: str, number: int, clock: Clock) -> None:
+        """Name the file; nothing is touched yet."""
+        self._state_dir = state_dir
+        self._file = log_file(state_dir, job, number)
+        self._clock = clock
+
+    def write(self, text: str) -> None:
+        """Append one line; a state folder that somebody removed is not made again for it."""
+        with contextlib.suppress(LamplighterError, OSError):
+            if not self._state_dir.is_dir():
+                return
+            make_folder(self._file.parent, mode=0o700)
+            stamp = self._clock.now().isoformat(timespec="seconds")
+            append_line(self._file, f"{stamp} {render_line(text)}", mode=0o600, durable=False)
 
 
 def log_parts(file: Path) -> tuple[Path, ...]:

@@ -24,7 +24,7 @@ def reconcile(
 ) -> int:
     """Write `killed` into every open row of a dead run, this run's own apart; return how many this call wrote."""
     boot_id, now = read_boot_id(), ledger.now
-    dead = [run for run in ledger.open_runs(job) if run.number != own and not _is_at_work(run, alive)]
+    dead = [run for run in ledger.open_runs(job) if run.number != own and not alive(run.process)]
     return sum(ledger.end(run.number, decide_word(run, boot_id=boot_id, now=now, boot_at=boot_at(now))) for run in dead)
 
 
@@ -43,12 +43,11 @@ def decide_word(
         cause = f"the machine was restarted while {who} was at work"
     else:
         cause = f"{who} was killed"
-    at = f", at: {run.phase}" if run.phase else ""
     latest = boot_at if restarted and boot_at is not None and boot_at >= run.started_at else now
     return RunReport(
         outcome=Outcome.KILLED,
         signal=signal.SIGKILL,
-        line=f"ended without a word: {cause}{at}",
+        line=f"ended without a word: {cause}",
         evidence=() if latest is None else (_describe_bounds(run.started_at, latest),),
     )
 
@@ -57,12 +56,7 @@ def see_as_ended(run: RunRow, *, alive: Alive = is_alive) -> RunReport | None:
     """Return how a run ended, in memory only: None while its process lives, `killed` when it died unseen."""
     if run.report is not None:
         return run.report
-    return None if _is_at_work(run, alive) else decide_word(run, boot_id=read_boot_id())
-
-
-def _is_at_work(run: RunRow, alive: Alive) -> bool:
-    """Return whether any process of a run lives: what still works is no dead run."""
-    return alive(run.process) or (run.worker is not None and alive(run.worker))
+    return None if alive(run.process) else decide_word(run, boot_id=read_boot_id())
 
 
 def _describe_bounds(started_at: datetime, latest: datetime) -> Evidence:

@@ -13,11 +13,10 @@ from lamplighter.engine.ending import read_own_code
 from lamplighter.engine.job import Outcome, RunReport, check_report
 from lamplighter.engine.ledger import Ledger
 from lamplighter.engine.lock import JobLock, Terms
-from lamplighter.engine.log import Tails, read_tail
+from lamplighter.engine.log import RunLog, Tails, err_file, out_file, read_tail
 from lamplighter.engine.owner import Child
 from lamplighter.engine.reconcile import reconcile
 from lamplighter.engine.retention import prune
-from lamplighter.engine.runlog import RunLog, err_file, out_file
 from lamplighter.errors import DiskError, render_line
 from lamplighter.host.clock import Clock
 from lamplighter.host.identity import read_own_identity

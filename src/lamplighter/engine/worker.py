@@ -12,12 +12,11 @@ from pathlib import Path
 from lamplighter.engine.claim import Claim
 from lamplighter.engine.ending import Declared, WorkerEnd, decide_end
 from lamplighter.engine.job import Evidence, RunReport
-from lamplighter.engine.log import log_file, redact, redact_file, rotate
+from lamplighter.engine.log import err_file, log_file, out_file, redact, redact_file, rotate
 from lamplighter.engine.output import Mark, choose_new, read_outputs
 from lamplighter.engine.owner import Child
 from lamplighter.engine.relay import Relay, read_size
 from lamplighter.engine.result import CLAIM_VARIABLE, MOST_BYTES, RESULT_VARIABLE, parse_result
-from lamplighter.engine.runlog import err_file, out_file
 from lamplighter.engine.supervisor import Run
 from lamplighter.engine.takeover import MARK
 from lamplighter.errors import DiskError, InputError, LamplighterError, render_line

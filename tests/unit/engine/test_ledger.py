@@ -188,16 +188,11 @@ def test_an_empty_ledger_can_be_read_where_nothing_is(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_slot_worker_and_phase_are_recorded_while_a_run_is_at_work(ledger: Ledger) -> None:
-    """A reader sees for which slot it works, in which process, and what it is at."""
+def test_the_slot_is_recorded_while_a_run_is_at_work(ledger: Ledger) -> None:
+    """A reader sees for which slot it works."""
     number = ledger.begin("post", command="c", trigger="launchd", process=PROCESS, slot="2026-05-04-1930")
     row = ledger.find(number)
-    assert (row.slot, row.worker, row.phase, row.own_code, row.tails) == ("2026-05-04-1930", None, "", None, Tails())
-    worker = ProcessIdentity(pid=94800, start="12346", boot_id=PROCESS.boot_id)
-    ledger.set_worker(number, worker)
-    ledger.set_phase(number, "slides")
-    row = ledger.find(number)
-    assert (row.worker, row.phase, row.report) == (worker, "slides", None)
+    assert (row.slot, row.own_code, row.tails, row.report) == ("2026-05-04-1930", None, Tails(), None)
 
 
 def test_the_end_carries_the_tails_and_the_commands_own_code(ledger: Ledger) -> None:
@@ -212,12 +207,12 @@ def test_the_end_carries_the_tails_and_the_commands_own_code(ledger: Ledger) -> 
 
 @pytest.mark.parametrize("outcome", Outcome)
 def test_nothing_of_a_terminal_row_changes(ledger: Ledger, outcome: Outcome) -> None:
-    """Neither worker, phase, tails nor code: what is told of a run that ended stays told."""
+    """Neither slot, generation, tails nor code: what is told of a run that ended stays told."""
     number = begin(ledger)
     ledger.end(number, RunReport(outcome=outcome, line="first"), Tails(out="first"), own_code=1)
     before = ledger.find(number)
-    ledger.set_worker(number, PROCESS)
-    ledger.set_phase(number, "late")
+    ledger.set_slot(number, "late")
+    ledger.set_generation(number, 99)
     assert not ledger.end(number, DONE, Tails(out="late"), own_code=2)
     assert ledger.find(number) == before
 
@@ -233,7 +228,7 @@ def test_rows_of_the_first_version_are_read_and_ended(tmp_path: Path) -> None:
     with open_database(file, MIGRATIONS) as database:
         ledger = Ledger(database, VirtualClock(), "own")
         row = ledger.find(7)
-        assert (row.slot, row.worker, row.phase, row.own_code, row.tails) == ("", None, "", None, Tails())
+        assert (row.slot, row.own_code, row.tails) == ("", None, Tails())
         assert ledger.end(7, DONE)
         assert begin(ledger) == 8
 

@@ -429,13 +429,14 @@ def test_processes_that_find_the_damage_at_once_repair_it_once(state: State, dam
             racer.hear()
         for turn in range(1, 5):
             highest = max(state.numbers(), default=30)
+            with open_database(state.file, MIGRATIONS):
+                pass  # three that close at once may leave a whole log, and no damage to the file would be any
             damage(state.file)
             for racer in racers:
                 racer.tell()
             said = [tuple(map(int, racer.hear().split())) for racer in racers]
             for racer in racers:
                 racer.tell()
-            # One that closes writes its log into the file: the next damage is not to be healed by that.
             assert [racer.hear() for racer in racers] == ["closed"] * 3
             for number, _ in said:
                 (state.logs_dir / "generate" / f"{number}.log").touch()
