@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -72,6 +73,21 @@ def test_secrets_are_kept_out_of_everything_that_is_written(tmp_path: Path) -> N
     for secret in (b"s3cr3t-value", b"correct-horse-battery", b"Y29ycmVjdC1ob3JzZS1iYXR0ZXJ5"):
         assert [path.name for path in written if secret in path.read_bytes()] == []
         assert secret.decode() not in ended.out + ended.err
+
+
+def test_secrets_of_a_killed_run_are_taken_out_by_the_next(tmp_path: Path) -> None:
+    """Nobody could do it after the kill; the run that follows does, before its own work."""
+    words = json.dumps(["sh", "-c", 'echo "out $ONE"; test -f again || { echo up > again; exec sleep 99; }'])
+    jobs = Jobs.make(tmp_path / "workspace", f'[jobs.x]\ncommand = {words}\nenv = {{ ONE = "file:secret.txt" }}\n')
+    (jobs.folder / "secret.txt").write_text("correct-horse-battery")
+    with jobs.running("x") as process:
+        jobs.wait_for("again")
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(timeout=30)
+    assert "correct-horse" in jobs.log(1, "out")
+    assert jobs.run("x").code == 0
+    assert (jobs.log(1, "out"), jobs.log(2, "out")) == ("out ***\n", "out ***\n")
+    assert not [*jobs.state_dir.rglob("*.raw")]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,9 @@ _KEPT_ON_FULL_DISK = 64_000
 _TAIL_BYTES = 4 * TAIL_LETTERS
 _READ_LIMIT = 500_000_000
 _SHORTEST_ENCODED = 6
-_LOG_NAME = re.compile(r"(?P<number>[0-9]{1,15})\.(log|out|err|result)(\.1)?")  # in our words, and what its worker left
+_LOG_NAME = re.compile(
+    r"(?P<number>[0-9]{1,15})\.(log|out|err|result|raw)(\.1)?"
+)  # in our words, and what its worker left
 _ESCAPE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@-Z\\^_])")
 
 

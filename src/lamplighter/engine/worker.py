@@ -34,6 +34,7 @@ _STOP_GRACE = timedelta(seconds=10)
 _LOG_BYTES = 10_000_000
 _MOST_OUTPUTS = 100
 _RESULT = ".result"
+_RAW = ".raw"  # beside the log of a run whose output may still hold secrets
 
 
 @value(hidden=("env", "secrets"))
@@ -114,6 +115,7 @@ class Worker:
         oom_before = count_oom_kills()
         make_folder(self._result_file(run).parent, mode=0o700)
         _clear_results(self._result_file(run).parent)
+        self._redact_killed(run)
         relays = self._open_relays(run)
         session, end = self._work(run, relays)
         reports = []
@@ -196,10 +198,7 @@ class Worker:
         secrets = self._order.secrets
         for file in self._stream_files(run):
             rotate(file, _LOG_BYTES)
-            try:
-                redact_file(file, secrets)
-            except DiskError as error:
-                run.say(f"the secrets in this log could not be taken out: {error}")
+        self._redact(run.number, run)
         result, trouble = _read_result(self._result_file(run), is_ours=self._order.must_report)
         last_words = render_line(redact(_read_last_line(self._stream_files(run)[1]), secrets), limit=300)
         report = decide_end(
@@ -210,6 +209,31 @@ class Worker:
             must_report=self._order.must_report,
         )
         return _redact_report(report, secrets) if secrets else report
+
+    def _redact_killed(self, run: Run) -> None:
+        """Take the secrets out of what killed runs of this job left; from now on our own output may hold them too."""
+        if not self._order.secrets:
+            return
+        folder = self._result_file(run).parent
+        for found in os.scandir(folder):
+            name = found.name.removesuffix(_RAW)
+            if found.name.endswith(_RAW) and name.isdecimal():
+                self._redact(int(name), run)
+        try:
+            (folder / f"{run.number}{_RAW}").touch(mode=0o600)
+        except OSError as error:
+            raise DiskError(str(folder), error.strerror or str(error)) from error
+
+    def _redact(self, number: int, run: Run) -> None:
+        """Take the secrets out of a run's output; what cannot be done is said, and tried again by the next run."""
+        if not self._order.secrets:
+            return
+        try:
+            for file in _name_streams(self._state_dir, self._job, number):
+                redact_file(file, self._order.secrets)
+            log_file(self._state_dir, self._job, number).with_suffix(_RAW).unlink(missing_ok=True)
+        except (DiskError, InputError, OSError) as error:
+            run.say(f"the secrets in the log of run {number} could not be taken out: {error}")
 
     def _declare(self, before: Mapping[str, Mark]) -> Declared | None:
         pattern = self._order.output
@@ -235,10 +259,11 @@ class Worker:
         return log_file(self._state_dir, self._job, run.number).with_suffix(_RESULT)
 
     def _stream_files(self, run: Run) -> tuple[Path, Path]:
-        return (
-            out_file(self._state_dir, self._job, run.number),
-            err_file(self._state_dir, self._job, run.number),
-        )
+        return _name_streams(self._state_dir, self._job, run.number)
+
+
+def _name_streams(state_dir: Path, job: str, number: int) -> tuple[Path, Path]:
+    return out_file(state_dir, job, number), err_file(state_dir, job, number)
 
 
 def _redact_report(report: RunReport, secrets: tuple[str, ...]) -> RunReport:

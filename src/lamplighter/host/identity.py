@@ -72,8 +72,11 @@ def read_identity(pid: int) -> ProcessIdentity:
 
 
 def is_alive(process: ProcessIdentity) -> bool:
-    """Return whether that very process still runs; a zombie is dead, an unknown start time errs towards alive."""
-    if process.pid <= 1 or process.boot_id != read_boot_id():
+    """Return whether that very process still runs; a zombie is dead, an unknown start time errs towards alive.
+
+    Pid 1 is a run only by its start time too, as in a container whose one program it is.
+    """
+    if process.pid < 1 or (process.pid == 1 and not process.start) or process.boot_id != read_boot_id():
         return False
     entry = read_process(process.pid)
     if entry is not None:

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from tests.simulators.child import Child, until
 
-from lamplighter.host.identity import ProcessIdentity, is_alive, read_boot_id, read_own_identity
+from lamplighter.host.identity import ProcessIdentity, is_alive, read_boot_id, read_identity, read_own_identity
 from lamplighter.value import replace
 
 SPEAK_AND_WAIT = """
@@ -87,6 +87,13 @@ def test_an_unknown_start_errs_towards_alive() -> None:
 def test_init_groups_and_everybody_are_never_a_process_of_ours(pid: int) -> None:
     """Pids that kill(2) reads as groups, and init, are never alive."""
     assert not is_alive(replace(read_own_identity(), pid=pid, start=""))
+
+
+def test_pid_one_is_a_process_by_its_start_time_alone() -> None:
+    """A container's one program is pid 1, and no dead run; whatever else has that pid is none of ours."""
+    init = read_identity(1)
+    assert is_alive(init)
+    assert not is_alive(replace(init, start=f"{init.start}1"))
 
 
 @pytest.mark.parametrize("pid", [2**22 + 1, 2**31, 2**63, 10**30])
