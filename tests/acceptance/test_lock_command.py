@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,8 +58,27 @@ def test_status_says_who_holds_it_for_how_long_and_doing_what(workspace: Path, h
         "(lamplighter generate --scheduled), at: copy.md, brand Wrenfold\n  the system confirms that pid" in shown.out
     )
     assert ", and the next run may end it in 1:00:" in shown.out
+    assert "\n  at copy.md, brand Wrenfold for 0:00:" in shown.out
     assert f"acquired 1 pid {holder.pid}: lamplighter generate --scheduled" in shown.out
     assert snapshot(workspace) == before
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root: another user's processes")
+def test_status_says_whose_a_holder_of_another_user_is() -> None:
+    """Root is told who has it and that it is not his to end."""
+    with tempfile.TemporaryDirectory(prefix="lamplighter-public-") as name:
+        folder = Path(name) / "workspace"
+        assert run("init", folder, "--shop", "sample").code == 0
+        for path in (Path(name), folder, *folder.rglob("*")):
+            os.chown(path, 65534, 65534)
+        Path(name).chmod(0o755)
+        with Holder(folder / "state" / "locks" / "generate", Manner(uid=65534)) as process:
+            shown = run("lock", "status", "generate", "--workspace", folder)
+            assert shown.code == 0
+            assert shown.out.startswith(f"generate: held by pid {process.pid} since ")
+            assert "\n  it is user 65534's and cannot be signalled from here\n" in shown.out
+            assert run("lock", "end", "generate", "--yes", "--workspace", folder).code == 64
+            assert process.order("check") == "held"
 
 
 def test_status_is_one_json_value_for_a_program(workspace: Path, holder: Holder) -> None:
@@ -74,6 +94,9 @@ def test_status_is_one_json_value_for_a_program(workspace: Path, holder: Holder)
     record = told["record"]
     assert isinstance(record, dict)
     assert (record["state"], record["generation"], record["phase"]) == ("held", 1, "copy.md, brand Wrenfold")
+    assert told["user"] == os.geteuid()
+    assert isinstance(told["phase_seconds"], float)
+    assert 0 <= told["phase_seconds"] <= age
     assert (record["limit_seconds"], record["grace_seconds"]) == (3600.0, 20.0)
 
 

@@ -256,6 +256,19 @@ def test_a_stop_during_the_start_leaves_no_worker(jobs: Jobs) -> None:
     assert None not in reports
 
 
+def test_a_stop_near_the_end_is_told_as_one_or_the_other(jobs: Jobs) -> None:
+    """A worker that ends by itself at that very moment: done or interrupted, never a bug, and nobody is alive."""
+    for delay in (140, 150, 155, 160, 165, 170, 180, 200):
+        script = f"(setsid sleep 71.{delay} &) ; sleep 0.1"
+        with jobs.running("x", "sh", "-c", script, options=("--max-runtime", "10m")) as process:
+            time.sleep(delay / 1000)
+            os.kill(process.pid, signal.SIGTERM)
+            assert process.wait(LIMIT_SECONDS) in {0, 143, -signal.SIGTERM}, f"after {delay} ms"
+        assert list_pids(f"71.{delay}") == []
+    outcomes = {row.report.outcome.value for row in jobs.rows() if row.report}
+    assert outcomes <= {"completed", "interrupted"}
+
+
 def test_a_nested_run_of_the_same_job_is_refused_not_hung(jobs: Jobs) -> None:
     """`lamplighter run x -- lamplighter run x -- true`: the inner one says who holds the lock."""
     ended = jobs.run("x", *map(str, jobs.call("x", "true")))

@@ -36,8 +36,9 @@ from tests.simulators.holder import HOUR, ShiftedClock
 
 from lamplighter.engine.history import HISTORY_FILE
 from lamplighter.engine.holder import LOCK_FILE
-from lamplighter.engine.lock import SPARE_FILE, JobLock, Terms
+from lamplighter.engine.lock import JobLock, Terms
 from lamplighter.engine.owner import HELD, OWNER_FILE, Child, read_owner
+from lamplighter.engine.record import SPARE_FILE
 from lamplighter.errors import LamplighterError
 from lamplighter.host.identity import read_identity
 

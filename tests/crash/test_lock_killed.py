@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import itertools
 import json
 import os
 import random
@@ -13,6 +15,8 @@ from pathlib import Path
 
 import pytest
 from tests.crash.matrix import ROOT
+from tests.simulators.contender import Round, play
+from tests.simulators.holder import Manner
 
 pytestmark = [pytest.mark.crash, pytest.mark.timeout(900)]
 SCENES = ("new", "again", "dead", "hung")
@@ -68,3 +72,13 @@ def test_the_matrix_catches_an_unlink_at_release(tmp_path: Path) -> None:
     """With the planted bug the lock file is another one: a matrix without harm means something."""
     looked = kill_all(tmp_path, "line", "again", plant="unlink-at-release")
     assert any("the lock file is another one now" in harm for harm in looked.harms.values())
+
+
+def test_of_eight_contenders_for_a_hung_holder_one_wins_in_every_round(tmp_path: Path) -> None:
+    """Two hundred rounds in a proof: one winner, who is never signalled, and seven who are told that it is busy."""
+    rounds = 200 if os.environ.get("LAMPLIGHTER_PROOF") == "all" else 3
+    manners = itertools.islice(
+        itertools.cycle(Manner(limit=1, grace=0.05, term=term) for term in ("die", "obey", "ignore")), rounds
+    )
+    played = collections.Counter(play(tmp_path, count=8, manners=manners))
+    assert played == {Round(generations=(2,), busy=7, is_told_both=False): rounds}

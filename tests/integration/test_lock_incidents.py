@@ -17,10 +17,11 @@ from tests.simulators.child import Child, is_running, until
 from tests.simulators.clock import VirtualClock
 from tests.simulators.holder import HOUR, Holder, Manner, acquire, forge
 
-from lamplighter.engine.holder import LOCK_FILE, is_held
-from lamplighter.engine.lock import SPARE_FILE, JobLock, Terms
+from lamplighter.engine.holder import LOCK_FILE, read_is_held
+from lamplighter.engine.lock import JobLock, Terms
 from lamplighter.engine.lockstatus import read_status
 from lamplighter.engine.owner import HELD, OWNER_FILE, Owner, read_owner, render_owner
+from lamplighter.engine.record import SPARE_FILE
 from lamplighter.errors import Fenced, LockBusy, LockUnusable
 from lamplighter.host.identity import read_identity, read_namespaces
 
@@ -69,11 +70,13 @@ def leave_record(folder: Path, pid: int, *, boot_id: str = "", start: str = "", 
 
 
 def acquire_at_once(folder: Path) -> JobLock:
-    """Take the lock without waiting a moment, in less than a twentieth of a second of work."""
-    lock = JobLock(folder, VirtualClock())
+    """Take the lock without waiting a moment by the clock, in less than a twentieth of a second of work."""
+    clock = VirtualClock()
+    lock = JobLock(folder, clock)
     started = time.process_time()
     lock.acquire("lamplighter generate")
     assert time.process_time() - started < 0.05
+    assert clock.waits == []
     return lock
 
 
@@ -161,6 +164,24 @@ def test_fifth_failure_killed_between_truncating_and_writing(folder: Path, name:
 # A. The recorded pid is not the holder any more.
 
 
+@needs_root
+def test_status_tells_whose_a_holder_of_another_user_is() -> None:
+    """Daemon-Control issue 68: its user by the kernel, whether the record can be read or not."""
+    parent = Path("/tmp") / f"lamplighter-status-{os.getpid()}"
+    try:
+        parent.mkdir()
+        parent.chmod(0o777)
+        with Holder(parent / "generate", Manner(uid=65534)) as holder:
+            status = read_status(parent / "generate", timedelta(0))
+            assert (status.is_confirmed, status.pid, status.user) == (True, holder.pid, 65534)
+            (parent / "generate" / OWNER_FILE).unlink()
+            status = read_status(parent / "generate", timedelta(0))
+            assert (status.is_confirmed, status.pid, status.user) == (False, holder.pid, 65534)
+            assert holder.order("check") == "held"
+    finally:
+        shutil.rmtree(parent)
+
+
 def test_after_a_reboot_the_lock_is_free_whoever_has_the_pid(folder: Path, bystander: Child) -> None:
     """python-pidfile issue 12, packetfence issue 3291: another boot, even with the same pid and start."""
     leave_record(folder, bystander.pid, boot_id=ANOTHER_BOOT)
@@ -231,7 +252,7 @@ def test_files_of_any_age_change_nothing(folder: Path) -> None:
                 holder.kill()
             for path in (folder, *folder.iterdir()):
                 os.utime(path, (moment, moment))
-            assert is_held(folder) == held
+            assert read_is_held(folder) == held
             if held:
                 with pytest.raises(LockBusy):
                     acquire(folder)
@@ -291,6 +312,39 @@ def test_a_forked_child_does_not_hold_what_its_parent_holds(folder: Path) -> Non
             acquire(folder)
 
 
+@pytest.mark.parametrize("how", ["pool", "fork-copy"])
+def test_a_forked_child_that_ends_frees_nothing_of_its_parents(folder: Path, how: str) -> None:
+    """Filelock issue 634: a worker of a pool ends, or a copy that a C library made; the parent holds as before."""
+    code = """
+    import ctypes, multiprocessing, os, sys
+    from pathlib import Path
+    from lamplighter.engine.lock import JobLock
+    from lamplighter.host.clock import SystemClock
+    lock = JobLock(Path(sys.argv[1]), SystemClock())
+    lock.acquire("lamplighter generate")
+    if sys.argv[2] == "pool":
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            print(sum(pool.map(abs, range(-4, 0))), flush=True)
+            pool.close()
+            pool.join()
+    else:
+        pid = ctypes.CDLL(None).fork()  # without Python's hooks: the copy keeps the descriptors until it ends
+        if pid == 0:
+            os._exit(10)
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+    input()
+    lock.check()
+    print("held", flush=True)
+    """
+    with Child(code, folder, how) as holder:
+        assert holder.hear() == "10"
+        assert read_status(folder, timedelta(0)).keepers == (holder.pid,)
+        with pytest.raises(LockBusy, match=f"pid {holder.pid} since"):
+            acquire(folder)
+        holder.tell()
+        assert holder.hear() == "held"
+
+
 def test_a_child_that_lives_on_keeps_nothing_after_a_release(folder: Path) -> None:
     """zc.lockfile issue 8: a forked worker kept the lock alive, so it was unlocked by hand, which broke the reverse."""
     with Holder(folder) as holder:
@@ -336,7 +390,7 @@ def test_a_shell_that_forwards_no_signal_leaves_a_holder_that_is_named(folder: P
         assert read_status(folder, timedelta(0)).keepers == (keeper,)
     finally:
         os.kill(keeper, signal.SIGKILL)
-    until(lambda: not is_held(folder), "the keeper is gone")
+    until(lambda: not read_is_held(folder), "the keeper is gone")
 
 
 # G. Unlink and takeover races.

@@ -12,7 +12,7 @@ import pytest
 from tests.simulators.child import Child, is_running, until
 from tests.simulators.clock import VirtualClock
 
-from lamplighter.engine.holder import LOCK_FILE, is_held
+from lamplighter.engine.holder import LOCK_FILE, read_is_held
 from lamplighter.engine.lock import JobLock
 from lamplighter.engine.owner import read_owner
 from lamplighter.errors import Fenced, LockBusy
@@ -59,7 +59,7 @@ def test_the_lock_of_a_killed_holder_is_free_at_once(folder: Path) -> None:
     with Child(HOLDER, folder) as holder:
         generation = int(holder.hear())
         holder.kill()
-        assert not is_held(folder)
+        assert not read_is_held(folder)
         with acquire(folder) as lock:
             assert lock.generation == generation + 1
             assert lock.predecessor is not None
@@ -94,7 +94,7 @@ def test_busy_names_the_holder(folder: Path) -> None:
             f"job generate: another run is at work: pid {holder.pid} since {record.since} "
             "(lamplighter generate --scheduled)"
         )
-        assert is_held(folder)
+        assert read_is_held(folder)
 
 
 def test_a_holder_that_lets_go_and_lives_on_blocks_nobody(folder: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_holder_that_lets_go_and_lives_on_blocks_nobody(folder: Path) -> None:
         holder.hear()
         holder.tell("release")
         holder.hear()
-        assert not is_held(folder)
+        assert not read_is_held(folder)
         with acquire(folder) as lock:
             assert lock.predecessor is None
 
@@ -115,7 +115,7 @@ def test_a_stopped_holder_still_holds(folder: Path) -> None:
         holder.signal(signal.SIGSTOP)
         with pytest.raises(LockBusy):
             acquire(folder)
-        assert is_held(folder)
+        assert read_is_held(folder)
 
 
 def test_a_zombie_holds_nothing(folder: Path) -> None:
@@ -170,7 +170,7 @@ def test_whose_folder_was_replaced_is_fenced_and_leaves_the_new_holder_alone(fol
             record = read_owner(folder)
             assert record is not None
             assert (record.pid, record.state) == (holder.pid, "held")
-            assert is_held(folder)
+            assert read_is_held(folder)
 
 
 def test_flock_of_a_shell_excludes_and_is_excluded(folder: Path) -> None:
@@ -233,11 +233,11 @@ def test_asking_never_keeps_a_run_out(folder: Path) -> None:
     code = """
     import sys
     from pathlib import Path
-    from lamplighter.engine.holder import is_held
+    from lamplighter.engine.holder import read_is_held
     from lamplighter.engine.owner import read_owner
     print("asking", flush=True)
     while True:
-        is_held(Path(sys.argv[1]))
+        read_is_held(Path(sys.argv[1]))
         read_owner(Path(sys.argv[1]))
     """
     with Child(code, folder) as one, Child(code, folder) as two:
@@ -247,7 +247,7 @@ def test_asking_never_keeps_a_run_out(folder: Path) -> None:
             with acquire(folder) as lock:
                 lock.check()
                 assert lock.generation == generation
-                assert is_held(folder)
+                assert read_is_held(folder)
         assert is_running(one.pid)
         assert is_running(two.pid)
 

@@ -44,10 +44,16 @@ def obey(number, frame):
     os._exit(0)
 
 
+def let_go(number, frame):
+    lock.release("stopped")
+
+
 if term == "ignore":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 elif term == "obey":
     signal.signal(signal.SIGTERM, obey)
+elif term == "let-go":
+    signal.signal(signal.SIGTERM, let_go)
 children = ()
 
 
@@ -144,7 +150,7 @@ for line in sys.stdin:
 class Manner:
     """How a holder holds: seconds of limit (NO_LIMIT: none) and grace, what it does at SIGTERM, as which user.
 
-    `term` is "die" (killed by it, no word), "obey" (lets go and ends) or "ignore".
+    `term` is "die" (killed by it, no word), "obey" (lets go and ends), "let-go" (and lives on) or "ignore".
     """
 
     limit: float = NO_LIMIT

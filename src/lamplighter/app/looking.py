@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
-from lamplighter.app.opening import reading
+from lamplighter.app.opening import Parts, reading
 from lamplighter.app.place import Workspace
-from lamplighter.engine.holder import is_held
+from lamplighter.engine.holder import read_is_held
 from lamplighter.engine.ledger import RunRow
-from lamplighter.engine.log import err_file, log_file, out_file
+from lamplighter.engine.log import err_file, log_file, log_parts, out_file
 from lamplighter.engine.owner import read_owner
 from lamplighter.engine.reconcile import see_as_ended
 from lamplighter.featurepost import generate
 from lamplighter.featurepost.generate import StockLevel, read_level
 from lamplighter.featurepost.stock import Place
-from lamplighter.host.files import read_capped
 from lamplighter.publish import post
 from lamplighter.publish.journal import Entry
 from lamplighter.schedule.cadence import next_slot
 from lamplighter.value import replace
+
+_LONGEST_LOG = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ def read_status(workspace: Workspace) -> Status:
             posted_today=today[0] if today else None,
             next_post_at=coming.due_at.astimezone(zone) if coming else None,
             runs=tuple(
-                _seen(run, zone) for job in (generate.JOB, post.JOB) for run in parts.ledger.latest(job=job, limit=1)
+                _seen(run, parts) for job in (generate.JOB, post.JOB) for run in parts.ledger.latest(job=job, limit=1)
             ),
             holders=tuple(_describe_holders(settings.state_dir)),
             skipped=tuple(
@@ -69,13 +69,13 @@ def read_status(workspace: Workspace) -> Status:
 def read_runs(workspace: Workspace, *, job: str, limit: int) -> tuple[RunRow, ...]:
     """Return the newest runs; one whose process is gone is shown as killed before the next run writes it."""
     with reading(workspace) as parts:
-        return tuple(_seen(run, parts.settings.post.zone) for run in parts.ledger.latest(job=job, limit=limit))
+        return tuple(_seen(run, parts) for run in parts.ledger.latest(job=job, limit=limit))
 
 
 def find_run(workspace: Workspace, number: int) -> RunRow:
     """Return one run; raises InputError."""
     with reading(workspace) as parts:
-        return _seen(parts.ledger.find(number), parts.settings.post.zone)
+        return _seen(parts.ledger.find(number), parts)
 
 
 def read_log(workspace: Workspace, number: int) -> tuple[str, ...]:
@@ -83,22 +83,34 @@ def read_log(workspace: Workspace, number: int) -> tuple[str, ...]:
     with reading(workspace) as parts:
         run = parts.ledger.find(number)
         files = (file(parts.settings.state_dir, run.job, number) for file in (log_file, out_file, err_file))
-        return tuple(line for file in files if file.exists() for line in _read_lines(file))
+        return tuple(line for file in files for part in log_parts(file) for line in _read_lines(part, file))
 
 
-def _read_lines(file: Path) -> list[str]:
-    return read_capped(file, limit=50_000_000, what="log").decode("utf-8", "replace").splitlines()
+def _read_lines(part: Path, file: Path) -> Iterator[str]:
+    """Give the lines of a log's part; where the beginning is gone, or it is very long, that is said first."""
+    size = part.stat().st_size
+    if part != file or size > _LONGEST_LOG:
+        yield f"… what {file.name} said before this is not kept, or not shown: {part}"
+    with part.open("rb") as stream:
+        stream.seek(max(0, size - _LONGEST_LOG))
+        yield from stream.read(_LONGEST_LOG).decode("utf-8", "replace").splitlines()
 
 
-def _seen(run: RunRow, zone: ZoneInfo) -> RunRow:
+def _seen(run: RunRow, parts: Parts) -> RunRow:
     """Return a run as it is told now: its death if it was not written yet, its times in the workspace's zone."""
+    zone, lock_dir = parts.settings.post.zone, parts.settings.state_dir / "locks" / run.job
     ended_at = run.ended_at.astimezone(zone) if run.ended_at else None
-    return replace(run, report=see_as_ended(run), started_at=run.started_at.astimezone(zone), ended_at=ended_at)
+    return replace(
+        run,
+        report=see_as_ended(run, parts.ledger.now, lock_dir=lock_dir),
+        started_at=run.started_at.astimezone(zone),
+        ended_at=ended_at,
+    )
 
 
 def _describe_holders(state_dir: Path) -> Iterator[str]:
     for job in (generate.JOB, post.JOB):
         folder = state_dir / "locks" / job
-        if is_held(folder):
+        if read_is_held(folder):
             owner = read_owner(folder)
             yield f"{job}: {owner.describe() if owner else 'held'}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lamplighter.app.place import Workspace, refuse_other_user
 from lamplighter.app.running import DATABASE_FILE, ENGINE_MIGRATIONS, opening_to_write
 from lamplighter.config.settings import Settings, read_settings
-from lamplighter.engine.holder import is_held
+from lamplighter.engine.holder import read_is_held
 from lamplighter.engine.ledger import Ledger
 from lamplighter.engine.repair import open_to_look
 from lamplighter.errors import InputError, LamplighterError
@@ -62,7 +62,7 @@ def refuse_busy(parts: Parts, item: StockItem) -> None:
     if entry is not None and entry.state is State.POSTING:
         raise InputError(f"feature {item.id}", f"it is going out for {entry.slot}", "lamplighter post settles it")
     making = item.place is Place.DRAFT and parts.stock.failure(item) is None
-    if making and is_held(parts.settings.state_dir / "locks" / generate.JOB):
+    if making and read_is_held(parts.settings.state_dir / "locks" / generate.JOB):
         raise InputError(f"feature {item.id}", "it is being made right now", "wait until generate has ended")
 
 

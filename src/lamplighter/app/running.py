@@ -10,7 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lamplighter.app.place import Workspace, is_folder, refuse_other_user
+from lamplighter import __version__
+from lamplighter.app.place import Say, Workspace, is_folder, refuse_other_user
 from lamplighter.config.basics import (
     BUILT_IN_JOBS,
     check_job_name,
@@ -25,9 +26,10 @@ from lamplighter.engine.ledger import Ledger
 from lamplighter.engine.lock import Terms
 from lamplighter.engine.repair import open_or_repair
 from lamplighter.engine.settings import JobSettings
-from lamplighter.engine.supervisor import Run, Supervisor, Work
+from lamplighter.engine.supervisor import Setup, Supervisor, Work
 from lamplighter.engine.worker import LOCK_GRACE, Worker, WorkerOrder
-from lamplighter.errors import ConfigError, LamplighterError, UsageError
+from lamplighter.errors import ConfigError, DiskError, LamplighterError, UsageError
+from lamplighter.host.clock import Clock
 from lamplighter.host.database import Database, Migration
 from lamplighter.host.files import make_folder, read_capped, write_atomic
 from lamplighter.value import replace, value
@@ -58,6 +60,7 @@ class Plan:
     work: Work
     terms: Terms
     timing: Timing | None = None
+    secrets: tuple[str, ...] = ()
 
 
 @value
@@ -103,28 +106,32 @@ def supervise(
     with opening_to_write(workspace, state_dir, migrations) as opened:
         database = opened.database
         ledger = Ledger(database, workspace.clock, account)
-        try:
-            found = plan(state_dir, database)
-        except LamplighterError as error:
-            found = Plan(work=_fail(error), terms=Terms())
-        work = found.work
-        if found.timing is not None:
-            from lamplighter.app.timing import at_slot  # noqa: PLC0415 - as above
-            from lamplighter.engine.slot import Slots  # noqa: PLC0415 - the same
-
-            slots = Slots(database, workspace.clock, account)
-            work = at_slot(
-                work, job, found.timing, slots=slots, ledger=ledger, clock=workspace.clock, scheduled=started.scheduled
-            )
         supervisor = Supervisor(ledger=ledger, state_dir=state_dir, clock=workspace.clock, say=workspace.say)
         return supervisor.run(
             job,
-            work,
+            lambda: _set_up(plan(state_dir, database), job, database, ledger, started, clock=workspace.clock),
             command=command,
-            terms=replace(found.terms, trigger=_name_trigger(os.environ) if started.scheduled else "person"),
+            trigger=_name_trigger(os.environ) if started.scheduled else "person",
             wait=started.wait,
             flags=started.flags,
         )
+
+
+def _set_up(found: Plan, job: str, database: Database, ledger: Ledger, started: Started, *, clock: Clock) -> Setup:
+    """Return a plan bound to its slot, which is waited for before the lock is taken and claimed when it is held."""
+    if found.timing is None:
+        return Setup(work=found.work, terms=found.terms, secrets=found.secrets)
+    from lamplighter.app.timing import at_slot, wait_for_slot  # noqa: PLC0415 - most runs have no due times
+    from lamplighter.engine.slot import Slots  # noqa: PLC0415 - the same
+
+    timing, slots = found.timing, Slots(database, clock, ledger.account)
+    work = at_slot(found.work, job, timing, slots=slots, ledger=ledger, clock=clock, scheduled=started.scheduled)
+
+    def prepare(_: Say) -> None:
+        if started.scheduled:
+            wait_for_slot(job, timing, slots=slots, clock=clock)
+
+    return Setup(work=work, terms=found.terms, prepare=prepare, secrets=found.secrets)
 
 
 def run_configured(workspace: Workspace, job: str, started: Started) -> RunReport:
@@ -176,7 +183,7 @@ def _order(workspace: Workspace, job: JobSettings, state_dir: Path, started: Sta
         clock=workspace.clock,
         show_output=started.show_output,
     )
-    return Plan(work=worker, terms=Terms(limit=job.limit, grace=LOCK_GRACE))
+    return Plan(work=worker, terms=Terms(limit=job.limit, grace=LOCK_GRACE), secrets=secrets)
 
 
 def read_environment(
@@ -207,7 +214,7 @@ def _check_settings(workspace_dir: Path, state_dir: Path) -> None:
     """Check the settings strictly, which costs a library, unless exactly they have passed before."""
     from hashlib import sha256  # noqa: PLC0415 - only a job of the settings needs it
 
-    seen = sha256(read_settings_file(workspace_dir)).hexdigest().encode()
+    seen = sha256(__version__.encode() + read_settings_file(workspace_dir)).hexdigest().encode()
     memo = state_dir / _CHECKED_FILE
     try:
         if read_capped(memo, limit=100) == seen:
@@ -217,14 +224,8 @@ def _check_settings(workspace_dir: Path, state_dir: Path) -> None:
     from lamplighter.config.settings import read_settings  # noqa: PLC0415 - only when the file has changed
 
     read_settings(workspace_dir)
-    write_atomic(memo, seen, mode=0o600)
-
-
-def _fail(error: LamplighterError) -> Work:
-    def work(_: Run) -> RunReport:
-        raise error
-
-    return work
+    with contextlib.suppress(DiskError):  # then they are checked again the next time
+        write_atomic(memo, seen, mode=0o600)
 
 
 def _name_trigger(environment: Mapping[str, str]) -> str:

@@ -133,7 +133,7 @@ class _Watch:
         """Write the word of runs that died, and that of slots that nobody can do any more."""
         open_runs = [run for run in self._parts.ledger.latest(limit=_RUNS_SEARCHED) if run.report is None]
         for job in {run.job for run in open_runs}:
-            reconcile(self._parts.ledger, job, own=0)
+            reconcile(self._parts.ledger, job, own=0, lock_dir=self._parts.settings.state_dir / "locks" / job)
         for job, cadence in self._cadences.items():
             self._slots.tidy(job, cadence, outcome_of=self._find_outcome, reason_of=self._find_reason)
 

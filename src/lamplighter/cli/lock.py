@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -87,10 +88,14 @@ def _render(status: LockStatus) -> list[str]:
         ended = f", ended: {owner.ended}" if owner and owner.ended else ""
         return [f"{status.job}: free{last}{ended}"]
     lines = [f"{status.job}: held by {_say_holder(status)}"]
+    if status.user not in {None, os.geteuid()}:
+        lines.append(f"  it is user {status.user}'s and cannot be signalled from here")
     if status.is_confirmed and owner is not None:
         lines.append("  the system confirms that pid")
         if status.age is not None:
             lines.append(f"  for {_say_duration(status.age)}{_say_left(status.left)}")
+        if status.phase_age is not None:
+            lines.append(f"  at {owner.phase} for {_say_duration(status.phase_age)}")
         lines += [f"  started pid {child.pid} ({child.command})" for child in owner.children]
     if status.keepers not in {(), (status.pid,)}:
         lines.append(f"  kept by pids {', '.join(map(str, status.keepers))}")
@@ -129,8 +134,10 @@ def _describe(status: LockStatus) -> dict[str, Json]:
         "pid": status.pid or None,
         "confirmed": status.is_confirmed,
         "keepers": list(status.keepers),
+        "user": status.user,
         "age_seconds": status.age.total_seconds() if status.age is not None else None,
         "left_seconds": status.left.total_seconds() if status.left is not None else None,
+        "phase_seconds": status.phase_age.total_seconds() if status.phase_age is not None else None,
         "record": None
         if owner is None
         else {

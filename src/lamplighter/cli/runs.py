@@ -44,7 +44,10 @@ def _list(arguments: argparse.Namespace, console: Console) -> int:
 def _show(arguments: argparse.Namespace, console: Console) -> int:
     run = looking.find_run(place.open_workspace_to_look(arguments.workspace, console.say), arguments.number)
     for key, value in _describe(run).items():
-        console.line(f"{key.replace('_', ' '):<12} {_words(value)}")
+        first, *rest = _words(value).splitlines() or ["-"]
+        console.line(f"{key.replace('_', ' '):<14} {first}")
+        for line in rest:
+            console.line(f"{'':<14} {line}")
     console.value(_describe(run))
     return 0
 
@@ -74,5 +77,9 @@ def _describe(run: RunRow) -> dict[str, Json]:
         "started_at": run.started_at.isoformat(timespec="seconds"),
         "ended_at": run.ended_at.isoformat(timespec="seconds") if run.ended_at else None,
         "generation": run.generation,
+        "slot": run.slot or None,
         **(describe_report(run.job, run.report) if run.report else {"job": run.job, "outcome": None}),
+        "own_exit_code": run.own_code,
+        "last_output": run.tails.out,
+        "last_errors": run.tails.err,
     }

@@ -19,11 +19,11 @@ LOCK_FILE = "lock"
 _FLOCK = "hhqqi4x" if sys.platform == "linux" else "qqihh"
 
 
-def is_held(folder: Path) -> bool:
+def read_is_held(folder: Path) -> bool:
     """Return whether somebody holds this job's lock; asks only, so it never keeps a run out."""
     owner = read_owner(folder)
     own = owner is not None and owner.is_this_process
-    return own or name_holder(folder) is not None
+    return own or read_holder(folder) is not None
 
 
 def is_gone(owner: Owner) -> bool:
@@ -41,23 +41,23 @@ def describe_holder(folder: Path) -> str:
     owner = read_owner(folder)
     if owner is not None and owner.is_this_process:
         return f"this very process is at work: {owner.describe()}"
-    pid = name_holder(folder)
+    pid = read_holder(folder)
     if owner is not None and owner.state == HELD and pid == owner.pid and is_that_process(owner):
         return f"another run is at work: {owner.describe()}"
     return f"another run is at work: {f'pid {pid}' if pid else 'a process that the system does not name'}"
 
 
-def name_holder(folder: Path) -> int | None:
+def read_holder(folder: Path) -> int | None:
     """Return the holder's pid as the kernel knows it, 0 when it does not tell, None when nobody holds the lock.
 
     The POSIX lock's holder, or, where there is none (flock(1) takes none, and any close of the file drops it), the pid
     that took the flock.
     """
-    pid = find_holder(folder)
-    return find_flock(folder) if pid is None else pid
+    pid = read_record_lock_holder(folder)
+    return read_flock_holder(folder) if pid is None else pid
 
 
-def find_holder(folder: Path) -> int | None:
+def read_record_lock_holder(folder: Path) -> int | None:
     """Return the pid of the POSIX lock's holder, 0 when it lives in another namespace, None when nobody holds it.
 
     Not for the process that holds it itself: closing the file drops its own record lock (fcntl(2)).
@@ -78,7 +78,7 @@ def find_holder(folder: Path) -> int | None:
         os.close(descriptor)
 
 
-def find_flock(folder: Path) -> int | None:
+def read_flock_holder(folder: Path) -> int | None:
     """Return the pid that took an flock on the folder or its lock file, as by flock(1); None when none is known.
 
     That process may be gone, and another keep what it took. Linux only (proc_locks(5)).

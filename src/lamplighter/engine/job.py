@@ -44,7 +44,7 @@ MEANING = {
     Outcome.FAILED: "it failed, and the class says whose part it was",
     Outcome.TIMED_OUT: "it ran past its limit and was ended",
     Outcome.INTERRUPTED: "it was asked to stop",
-    Outcome.KILLED: "it was killed and could not say a word; the next run wrote this",
+    Outcome.KILLED: "it was killed and could not say a word; its supervisor, the next run or watch wrote this",
     Outcome.CRASHED: "a bug of ours; the traceback is in the log",
 }
 

@@ -20,7 +20,7 @@ class Keeper:
     on_folder: bool
 
 
-def find_keepers(folder: Path) -> tuple[Keeper, ...]:
+def read_keepers(folder: Path) -> tuple[Keeper, ...]:
     """Return who keeps an flock on the folder or its lock file, as far as this user may see them.
 
     Linux lists each lock with its descriptors (proc_pid_fdinfo(5)), also those a fork made; elsewhere nothing is known.

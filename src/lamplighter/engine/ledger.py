@@ -10,7 +10,7 @@ from lamplighter.engine.log import Tails, render_tail
 from lamplighter.errors import Damaged, FailureClass, InputError
 from lamplighter.host.clock import Clock
 from lamplighter.host.database import Database, Migration
-from lamplighter.host.identity import ProcessIdentity
+from lamplighter.host.identity import ProcessIdentity, read_namespaces
 from lamplighter.value import value
 
 MIGRATIONS = (
@@ -46,6 +46,11 @@ MIGRATIONS = (
             "CREATE TABLE run_upkeep (account TEXT NOT NULL PRIMARY KEY, pruned_at DOUBLE PRECISION NOT NULL)",
         ),
     ),
+    Migration(
+        concern="ledger",
+        number=3,
+        statements=("ALTER TABLE run ADD COLUMN namespaces TEXT NOT NULL DEFAULT ''",),
+    ),
 )
 NOTHING = Tails()
 
@@ -54,7 +59,8 @@ NOTHING = Tails()
 class RunRow:
     """One run as recorded; `report` is None while it is at work.
 
-    Only `number` tells which run was first: a clock can be set. `own_code` is the exit code that a command itself gave.
+    Only `number` tells which run was first: a clock can be set. `own_code` is the exit code that a command itself gave;
+    `namespaces` are those its pid is counted in ("": unknown).
     """
 
     number: int
@@ -68,6 +74,7 @@ class RunRow:
     report: RunReport | None
     slot: str = ""
     own_code: int | None = None
+    namespaces: str = ""
     tails: Tails = NOTHING
 
 
@@ -81,6 +88,11 @@ class Ledger:
         self._account = account
 
     @property
+    def account(self) -> str:
+        """Return whose runs these are."""
+        return self._account
+
+    @property
     def now(self) -> datetime:
         """Return the present instant by the ledger's clock."""
         return self._clock.now()
@@ -90,13 +102,13 @@ class Ledger:
         with self._database.transaction():
             row = self._database.row(
                 """INSERT INTO run
-                (account, number, job, command, trigger_name, started_at, pid, process_start, boot_id, slot)
-                SELECT ?, COALESCE(MAX(number), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?
+                (account, number, job, command, trigger_name, started_at, pid, process_start, boot_id, slot, namespaces)
+                SELECT ?, COALESCE(MAX(number), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?
                 FROM (SELECT number FROM run UNION ALL SELECT number FROM run_floor) AS given
                 RETURNING number""",
                 (
                     self._account, job, command, trigger, self._now(),
-                    process.pid, process.start, process.boot_id, slot,
+                    process.pid, process.start, process.boot_id, slot, read_namespaces(),
                 ),
             )  # fmt: skip
         assert row is not None  # noqa: S101 - RETURNING gives a row or raises
@@ -250,6 +262,7 @@ def _read_row(row: dict[str, str | int | float | None]) -> RunRow:
         report=_parse_report(row),
         slot=str(row["slot"]),
         own_code=None if code is None else int(code),
+        namespaces=str(row["namespaces"]),
         tails=Tails(out=str(row["tail_out"]), err=str(row["tail_err"])),
     )
 

@@ -1,8 +1,8 @@
 """One run of a job at a time: the kernel decides who holds the lock, the record only explains.
 
 Two flock(2) anchors, on the job's lock folder and on a permanent file in it, are held for the life of the run; a
-POSIX record lock on the same file lets the kernel name the holder. Nothing is ever unlinked, unlocked by hand or
-stolen: what a dead process held is free the moment it is dead (reference/locks.md §4).
+POSIX record lock on the same file lets the kernel name the holder. Neither anchor is ever unlinked, unlocked by hand
+or stolen: what a dead process held is free the moment it is dead (reference/locks.md §4).
 """
 
 from __future__ import annotations
@@ -11,25 +11,23 @@ import contextlib
 import errno
 import fcntl
 import os
-import stat
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
-from lamplighter.engine.claim import GENERATION_DIGITS, Claim, read_generation, read_inode
+from lamplighter.engine.claim import Claim, read_generation, read_inode
 from lamplighter.engine.history import Event, append_event, shorten_history
-from lamplighter.engine.holder import LOCK_FILE, describe_holder, find_flock, name_holder
-from lamplighter.engine.owner import HELD, OWNER_FILE, RELEASED, Child, Owner, plausible, read_owner, render_owner
+from lamplighter.engine.holder import LOCK_FILE, describe_holder, read_flock_holder, read_holder
+from lamplighter.engine.owner import HELD, OWNER_FILE, RELEASED, Child, Owner, read_owner
+from lamplighter.engine.record import read_claim, write_next_generation, write_owner
 from lamplighter.errors import Fenced, LockBusy, LockUnusable
 from lamplighter.host.clock import Clock
-from lamplighter.host.disk import exchange, find_disk_trouble
+from lamplighter.host.disk import find_disk_trouble
 from lamplighter.host.identity import read_namespaces, read_own_identity
 from lamplighter.value import replace, value
 
-SPARE_FILE = "owner.spare"
 _TRIES = 100
 # A release without an exit wakes nobody who watches the process, so nobody watches for longer than this at a time.
 _LONGEST_WATCH = timedelta(milliseconds=50)
@@ -55,14 +53,22 @@ class JobLock:
     """The lock of one job, taken by `acquire` and held until `release` or the end of the process.
 
     After `acquire`, `predecessor` is the record of a holder that died without a word, `taken_over` of one that hung and
-    was ended, `leftovers_ended` the processes of either that were still alive.
+    was ended, never both of one holder; `leftovers_ended` are the processes of either that were still alive.
     """
 
-    def __init__(self, folder: Path, clock: Clock, terms: Terms | None = None) -> None:
-        """Name the job's lock folder; nothing is touched before `acquire`."""
+    def __init__(
+        self,
+        folder: Path,
+        clock: Clock,
+        terms: Terms | None = None,
+        *,
+        find_trouble: Callable[[Path], str] = find_disk_trouble,
+    ) -> None:
+        """Name the job's lock folder; nothing is touched before `acquire`, which first asks what ails the disk."""
         self._folder = folder
         self._clock = clock
         self._terms = terms or Terms()
+        self._find_trouble = find_trouble
         self._descriptors: tuple[int, ...] = ()
         self._owner: Owner | None = None
         self._claim: Claim | None = None
@@ -91,7 +97,7 @@ class JobLock:
         self._acquire(command, floor=floor, wait=wait, end_hung=end_hung)
 
     def end_holder(self, nonce: str) -> bool:
-        """End the run of this nonce if it holds the lock, due or not, and let go; return whether one was ended.
+        """End the run of this nonce if it holds the lock, due or not, and let go; return whether there was one.
 
         Raises LockBusy when another run holds the lock, or when this one cannot be verified or does not end.
         """
@@ -109,18 +115,28 @@ class JobLock:
         try:
             with self._closing_on_error():
                 self._wait_for_both(wait, end_hung=end_hung, end_now=end_now)
-                record = read_owner(self._folder)
-                self.predecessor = record if record is not None and record.state == HELD else None
-                # The number first: it fences what is left of the run before. Then that is ended, while its own record
-                # still stands: were we killed here, the next one would know of it just the same.
-                generation = self._count_on(floor, record)
-                if self.predecessor is not None:
-                    self._end_leftovers(self.predecessor)
-                self._publish(command, generation)
+                self._succeed(command, floor)
         except LockBusy as error:
             self._note("refused", pid=os.getpid(), text=f"{command}: {error}")
             raise
         self._note_acquired(command)
+
+    def _succeed(self, command: str, floor: int) -> None:
+        """Count on from the holder before, end what it left if it did not let go itself, and write our own record.
+
+        The number first: it fences what is left of the run before. Then that is ended, while its own record still
+        stands: were we killed here, the next one would know of it just the same.
+        """
+        folder, file = self._descriptors
+        before = read_owner(self._folder)
+        generation = write_next_generation(file, floor=max(floor, before.generation if before is not None else 0))
+        if before is not None and before.state == HELD:
+            if self.taken_over is None or self.taken_over.nonce != before.nonce:
+                self.predecessor = before
+            self._end_leftovers(before)
+        self._owner = self._describe_self(command, generation)
+        self._claim = read_claim(self._folder, folder, file, self._owner)
+        write_owner(folder, self._owner)
 
     def check(self) -> None:
         """Raise Fenced unless this run still holds the lock on disk; call before every commit."""
@@ -141,7 +157,7 @@ class JobLock:
             self._owner = replace(self._owner, children=children)
         with contextlib.suppress(OSError, Fenced):
             self.check()
-            self._write_record()
+            write_owner(self._descriptors[0], self._owner)
 
     @property
     def nonce(self) -> str:
@@ -152,10 +168,10 @@ class JobLock:
         """Say that the run has ended, and how, and let go; never fails, whatever became of the folder."""
         with contextlib.suppress(OSError, Fenced):
             self.check()
-            if self._owner is not None:
-                self._owner = replace(self._owner, state=RELEASED, children=(), ended=ended)
             try:
-                self._write_record()
+                if self._owner is not None:
+                    released = replace(self._owner, state=RELEASED, children=(), ended=ended)
+                    write_owner(self._descriptors[0], released)
             except OSError:  # a full disk: with no record at all the next run is not told of a death
                 os.unlink(OWNER_FILE, dir_fd=self._descriptors[0])
         self._close()
@@ -171,17 +187,15 @@ class JobLock:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
     def _find_place(self) -> None:
         """Make the folder; raises LockUnusable where no lock can be relied on, LockBusy where another user's run is."""
-        trouble = find_disk_trouble(self._folder)
-        if trouble:
-            raise LockUnusable(str(self._folder), trouble, "set state_dir to a folder on a local disk")
         with _unusable(self._folder):
+            trouble = self._find_trouble(self._folder)
+            if trouble:
+                raise LockUnusable(str(self._folder), trouble, "set state_dir to a folder on a local disk")
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             user = self._folder.stat().st_uid
         if user != os.geteuid() and (os.geteuid() == 0 or not os.access(self._folder, os.W_OK | os.X_OK)):
@@ -192,7 +206,7 @@ class JobLock:
 
         Root could take the lock, and would leave files there that shut the owner out for ever.
         """
-        pid = find_flock(self._folder)
+        pid = read_flock_holder(self._folder)
         if pid is not None:
             raise LockBusy(
                 f"job {self._folder.name}",
@@ -224,19 +238,20 @@ class JobLock:
 
     def _take_over(self, owner: Owner, end_now: str) -> bool:
         """End a holder that is past its own limit and grace, or the one of the nonce `end_now`; did we get the lock?"""
-        from lamplighter.engine.takeover import free_lock  # noqa: PLC0415 - few runs meet another, and importing the lock is to stay quick
+        from lamplighter.engine.takeover import Freed, free_lock  # noqa: PLC0415 - few runs meet another, and importing the lock is to stay quick
 
         by_hand = bool(end_now) and owner.nonce == end_now
-        if free_lock(self._folder, owner, clock=self._clock, try_lock=self._try_both, by_hand=by_hand):
+        freed = free_lock(self._folder, owner, clock=self._clock, try_lock=self._try_both, by_hand=by_hand)
+        if freed is Freed.ENDED:
             self.taken_over = owner
-        return self.taken_over is not None
+        return freed is not Freed.NOT
 
     def _watch(self, limit: timedelta) -> None:
         """Sleep until the holder ends, for `limit` at most."""
         from lamplighter.host.handle import ProcessHandle  # noqa: PLC0415 - as above
 
         pause = _SHORTEST_WATCH
-        pid = name_holder(self._folder)
+        pid = read_holder(self._folder)
         if pid is not None:
             try:
                 with ProcessHandle(pid) as handle:
@@ -301,20 +316,10 @@ class JobLock:
 
         os.register_at_fork(after_in_child=forget)
 
-    def _count_on(self, floor: int, old: Owner | None) -> int:
-        """Write a generation above all that are known, in place, which needs no room on a full disk; return it."""
-        file = self._descriptors[1]
-        known = old.generation if old is not None else 0
-        generation = 1 + max(plausible(read_generation(file)), known, floor)
-        os.pwrite(file, f"{generation:0{GENERATION_DIGITS}d}\n".encode(), 0)
-        os.ftruncate(file, GENERATION_DIGITS + 1)
-        return generation
-
-    def _publish(self, command: str, generation: int) -> None:
-        """Write the record."""
-        folder, file = self._descriptors
+    def _describe_self(self, command: str, generation: int) -> Owner:
+        """Return the record of this hold."""
         own = read_own_identity()
-        self._owner = Owner(
+        return Owner(
             pid=own.pid,
             start=own.start,
             session=os.getsid(0),
@@ -332,21 +337,13 @@ class JobLock:
             limit=self._terms.limit.total_seconds() if self._terms.limit is not None else None,
             grace=self._terms.grace.total_seconds(),
         )
-        self._claim = Claim(
-            folder=self._folder,
-            generation=generation,
-            nonce=self._owner.nonce,
-            folder_inode=read_inode(folder) or (0, 0),
-            file_inode=read_inode(file) or (0, 0),
-        )
-        self._write_record()
 
-    def _end_leftovers(self, predecessor: Owner) -> None:
+    def _end_leftovers(self, before: Owner) -> None:
         """End what lives of a dead run before this one starts work; raises LockBusy when it cannot be ended."""
         from lamplighter.engine.takeover import end_leftovers  # noqa: PLC0415 - as above
 
-        if predecessor.children or predecessor.nonce:
-            self.leftovers_ended, left = end_leftovers(predecessor)
+        if before.children or before.nonce:
+            self.leftovers_ended, left = end_leftovers(before)
             if left:
                 raise LockBusy(
                     f"job {self._folder.name}", f"{left} processes of the run before cannot be ended", "end them first"
@@ -363,48 +360,6 @@ class JobLock:
             if owner is not None:
                 self._note(what, pid=owner.pid, text=owner.describe(), generation=owner.generation)
         self._note("acquired", pid=os.getpid(), text=command, generation=self.generation)
-
-    def _write_record(self) -> None:
-        """Replace owner.json as a whole, in the folder that is locked, by swapping it with a spare file."""
-        if self._owner is None:
-            return
-        folder = self._descriptors[0]
-        spare = _open_spare(folder)
-        try:
-            content = memoryview(render_owner(self._owner))
-            while content:
-                content = content[os.write(spare, content) :]
-            os.ftruncate(spare, os.lseek(spare, 0, os.SEEK_CUR))
-        finally:
-            os.close(spare)
-        if not (_is_plain(folder) and exchange(SPARE_FILE, OWNER_FILE, folder=folder)):
-            os.replace(SPARE_FILE, OWNER_FILE, src_dir_fd=folder, dst_dir_fd=folder)
-
-
-def _is_plain(folder: int) -> bool:
-    """Return whether the record is a file; anything else in its place is not kept as the spare."""
-    try:
-        return stat.S_ISREG(os.stat(OWNER_FILE, dir_fd=folder, follow_symlinks=False).st_mode)
-    except FileNotFoundError:
-        return False
-
-
-def _open_spare(folder: int) -> int:
-    """Open the spare file, a new one in place of anything that is not a plain file with this one name."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    for _ in range(_TRIES):
-        try:
-            file = os.open(SPARE_FILE, flags, 0o600, dir_fd=folder)
-        except OSError as error:
-            if error.errno not in {errno.ELOOP, errno.ENXIO}:  # a link, a FIFO
-                raise
-        else:
-            found = os.fstat(file)
-            if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
-                return file
-            os.close(file)
-        os.unlink(SPARE_FILE, dir_fd=folder)
-    raise OSError(errno.EEXIST, "it is being replaced again and again", SPARE_FILE)
 
 
 def _say_moment(moment: datetime) -> str:

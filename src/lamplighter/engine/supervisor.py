@@ -13,7 +13,7 @@ from lamplighter.engine.ending import read_own_code
 from lamplighter.engine.job import Outcome, RunReport, check_report
 from lamplighter.engine.ledger import Ledger
 from lamplighter.engine.lock import JobLock, Terms
-from lamplighter.engine.log import RunLog, Tails, err_file, out_file, read_tail
+from lamplighter.engine.log import RunLog, Tails, err_file, out_file, read_tail, redact
 from lamplighter.engine.owner import Child
 from lamplighter.engine.reconcile import reconcile
 from lamplighter.engine.retention import prune
@@ -55,13 +55,41 @@ class Run:
 Work = Callable[[Run], RunReport]
 
 
-@value
-class Hold:
-    """How a run holds its lock: as which command, on which terms, after waiting how long for another run."""
+_USUAL_TERMS = Terms()
 
-    command: str
-    terms: Terms
-    wait: timedelta
+
+@value(hidden=("secrets",))
+class Setup:
+    """What a run is to do, and on which terms it holds its lock.
+
+    `prepare` is called before the lock is taken, with what takes its words, and may wait: for a due time, a network.
+    `secrets` are what the work's output may hold, and no record may.
+    """
+
+    work: Work
+    terms: Terms = _USUAL_TERMS
+    prepare: Callable[[Say], None] = _ignore
+    secrets: tuple[str, ...] = ()
+
+
+class _Attempt:
+    """One run on its way: what it was asked for, what is noted of it, and the lock once it goes for one."""
+
+    def __init__(self, job: str, number: int, *, command: str, trigger: str, wait: timedelta) -> None:
+        self.job = job
+        self.number = number
+        self.command = command
+        self.trigger = trigger
+        self.wait = wait
+        self.flags: list[str] = []
+        self.secrets: tuple[str, ...] = ()
+        self.lock: JobLock | None = None
+
+    def release(self, ended: str) -> None:
+        """Let the lock go, if there is one, and say in its record how the run ended."""
+        if self.lock is not None:
+            self.lock.release(ended)
+        self.lock = None
 
 
 class Supervisor:
@@ -77,82 +105,93 @@ class Supervisor:
     def run(
         self,
         job: str,
-        work: Work,
+        set_up: Callable[[], Setup],
         *,
         command: str,
-        terms: Terms | None = None,
+        trigger: str = "person",
         wait: timedelta = timedelta(0),
         flags: tuple[str, ...] = (),
     ) -> RunReport:
-        """Do `work` under the job's lock, held on `terms`, and return the outcome that was recorded for it.
+        """Do the work that `set_up` returns under the job's lock; return the outcome that was recorded for it.
 
-        Stop signals reach the work alone: never the writing of its row, lock or outcome. Raises DiskError when not even
+        The row is there before `set_up` is called: what that raises is a recorded failure too. Stop signals reach
+        setting up, waiting and work alone: never the writing of row, lock or outcome. Raises DiskError when not even
         the row can be written: then nothing was done.
         """
-        noted = list(flags)
-        hold = Hold(command=command, terms=terms or Terms(), wait=wait)
         with holding_interrupts() as interrupts:
-            number = self._ledger.begin(job, command=command, trigger=hold.terms.trigger, process=read_own_identity())
-            report = bounded(
-                lambda: self._run_locked(job, number, lambda run: perform(work, run, interrupts), hold, noted),
-                number=number,
-                log=lambda line: self._log(job, number, line),
-            )
-            told = tuple(dict.fromkeys((*noted, *report.flags)))
-            return self._end(job, number, check_report(replace(report, flags=told)))
+            number = self._ledger.begin(job, command=command, trigger=trigger, process=read_own_identity())
+            attempt = _Attempt(job, number, command=command, trigger=trigger, wait=wait)
+            attempt.flags += flags
+            try:
+                report = bounded(
+                    lambda: self._run(set_up, attempt, interrupts),
+                    number=number,
+                    log=lambda line: self._log(job, number, line),
+                )
+                told = tuple(dict.fromkeys((*attempt.flags, *report.flags)))
+                report = check_report(replace(report, flags=told))
+                attempt.release(report.outcome.value)
+            finally:
+                attempt.release("")
+            return self._end(attempt, report)
 
-    def _run_locked(self, job: str, number: int, work: Work, hold: Hold, flags: list[str]) -> RunReport:
-        """Do the work under the lock; what is found on the way is added to `flags`, however the work ends."""
-        lock = JobLock(self._state_dir / "locks" / job, self._clock, hold.terms)
-        lock.acquire(hold.command, floor=self._ledger.highest_generation(job), wait=hold.wait)
-        with lock:
-            self._ledger.set_generation(number, lock.generation)
-            self._tell_of_predecessor(job, number, lock, flags)
-            began = self._clock.monotonic()
-            limit = hold.terms.limit
+    def _run(self, set_up: Callable[[], Setup], attempt: _Attempt, interrupts: Interrupts) -> RunReport:
+        """Set up, wait, lock and work."""
+        with interrupts.raising():
+            setup = set_up()
+            attempt.secrets = setup.secrets
+            setup.prepare(lambda line: self._tell(attempt.job, attempt.number, line))
+            terms = replace(setup.terms, trigger=attempt.trigger)
+            attempt.lock = lock = JobLock(self._state_dir / "locks" / attempt.job, self._clock, terms)
+            lock.acquire(attempt.command, floor=self._ledger.highest_generation(attempt.job), wait=attempt.wait)
+        self._ledger.set_generation(attempt.number, lock.generation)
+        self._tell_of_predecessor(attempt.job, attempt.number, lock, attempt.flags)
+        return perform(setup.work, self._describe(attempt, lock, terms.limit), interrupts)
 
-            children: list[Child] = []
+    def _describe(self, attempt: _Attempt, lock: JobLock, limit: timedelta | None) -> Run:
+        began = self._clock.monotonic()
+        children: list[Child] = []
 
-            def start(child: Child) -> None:
-                children.append(child)
-                lock.describe(children=(children[0], *children[1:][-_MOST_ESCAPED:]))
+        def start(child: Child) -> None:
+            children.append(child)
+            lock.describe(children=(children[0], *children[1:][-_MOST_ESCAPED:]))
 
-            run = Run(
-                number=number,
-                generation=lock.generation,
-                check=lock.check,
-                say=lambda line: self._tell(job, number, line),
-                claim=lock.claim,
-                nonce=lock.nonce,
-                started=start,
-                flag=flags.append,
-                show=self._show,
-                left=lambda: limit - (self._clock.monotonic() - began) if limit is not None else None,
-            )
-            return work(run)
+        return Run(
+            number=attempt.number,
+            generation=lock.generation,
+            check=lock.check,
+            say=lambda line: self._tell(attempt.job, attempt.number, line),
+            claim=lock.claim,
+            nonce=lock.nonce,
+            started=start,
+            flag=attempt.flags.append,
+            show=self._show,
+            left=lambda: limit - (self._clock.monotonic() - began) if limit is not None else None,
+        )
 
     def _tell_of_predecessor(self, job: str, number: int, lock: JobLock, flags: list[str]) -> None:
         """Note what became of the run before: it hung and was ended, or died without a word, or left processes."""
         if lock.taken_over is not None:
             flags.append("took_over")
             self._tell(job, number, f"the run before this one hung and was ended: {lock.taken_over.describe()}")
-            reconcile(self._ledger, job, own=number)
+            reconcile(self._ledger, job, own=number, lock_dir=None)
         # The ledger knows of a death also where somebody spoiled the lock's record.
-        elif reconcile(self._ledger, job, own=number) or lock.predecessor is not None:
+        elif reconcile(self._ledger, job, own=number, lock_dir=None) or lock.predecessor is not None:
             flags.append("predecessor_died")
             self._tell(job, number, "the run before this one was killed")
         if lock.leftovers_ended:
             flags.append(f"leftovers_ended={lock.leftovers_ended}")
             self._tell(job, number, f"{lock.leftovers_ended} processes it left behind were ended")
 
-    def _end(self, job: str, number: int, report: RunReport) -> RunReport:
+    def _end(self, attempt: _Attempt, report: RunReport) -> RunReport:
         """Record the outcome; one that cannot be recorded is a failure, and says what the work had said."""
+        job, number = attempt.job, attempt.number
         self._log(job, number, f"{report.outcome.value}: {report.line}")
         try:
             files = (file(self._state_dir, job, number) for file in (out_file, err_file))
-            out, err = (read_tail(file) for file in files)
+            out, err = (redact(read_tail(file), attempt.secrets) for file in files)
             if not self._ledger.end(number, report, Tails(out=out, err=err), own_code=read_own_code(report)):
-                self._log(job, number, "its row had an outcome already, which stays")
+                self._log(job, number, "its row is gone or had an outcome already, which stays")
         except DiskError as error:
             line = f"{report.outcome.value}: {report.line}; but this could not be recorded: {error}"
             return replace(report, outcome=Outcome.FAILED, failure=error.failure, line=line)

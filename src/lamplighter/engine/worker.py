@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from collections.abc import Mapping
@@ -12,29 +11,31 @@ from pathlib import Path
 from lamplighter.engine.claim import Claim
 from lamplighter.engine.ending import Declared, WorkerEnd, decide_end
 from lamplighter.engine.job import Evidence, RunReport
-from lamplighter.engine.log import err_file, log_file, out_file, redact, redact_file, rotate
+from lamplighter.engine.log import err_file, log_file, log_parts, out_file, redact, redact_file, rotate
 from lamplighter.engine.output import Mark, choose_new, read_outputs
 from lamplighter.engine.owner import Child
 from lamplighter.engine.relay import Relay, read_size
 from lamplighter.engine.result import CLAIM_VARIABLE, MOST_BYTES, RESULT_VARIABLE, parse_result
 from lamplighter.engine.supervisor import Run
 from lamplighter.engine.takeover import MARK
-from lamplighter.errors import DiskError, InputError, LamplighterError, render_line
+from lamplighter.errors import InputError, LamplighterError, render_line
 from lamplighter.host.clock import Clock
-from lamplighter.host.files import TEMPORARY_PREFIX, make_folder, read_capped
+from lamplighter.host.files import TEMPORARY_PREFIX, make_folder, read_capped, write_atomic
+from lamplighter.host.identity import read_process
 from lamplighter.host.memory import count_oom_kills
 from lamplighter.host.session import Session, start_session
-from lamplighter.host.signals import Interrupted, deferring_signals
+from lamplighter.host.signals import Deferral, Interrupted, deferring_signals
 from lamplighter.value import replace, value
 
 # Longer than it takes to end a worker and all that it left, so that no other run takes a lock over meanwhile.
 LOCK_GRACE = timedelta(seconds=40)
 _TURN = timedelta(milliseconds=250)
-_STOP_GRACE = timedelta(seconds=10)
+STOP_GRACE = timedelta(seconds=10)
+_CHECK_EVERY = timedelta(minutes=1)  # a run that was fenced out must not go on for hours
 _LOG_BYTES = 10_000_000
 _MOST_OUTPUTS = 100
 _RESULT = ".result"
-_RAW = ".raw"  # beside the log of a run whose output may still hold secrets
+_RAW = "raw"  # beside the log of a run whose output may still hold secrets: a digest of them
 
 
 @value(hidden=("env", "secrets"))
@@ -114,62 +115,89 @@ class Worker:
         before = read_outputs(self._order.cwd, self._order.output)
         oom_before = count_oom_kills()
         make_folder(self._result_file(run).parent, mode=0o700)
-        _clear_results(self._result_file(run).parent)
-        self._redact_killed(run)
+        self._clear_up(run)
         relays = self._open_relays(run)
-        session, end = self._work(run, relays)
-        reports = []
-        # The work is done: whoever asks to stop now is too late, and must not leave its remains alive.
-        with contextlib.suppress(Interrupted), deferring_signals(), session:
+        reports: list[RunReport] = []
+        try:
+            # A stop is heard only while the worker is watched: it must break in neither where the worker lives and
+            # nobody here knows of it, nor while its remains are ended.
+            with deferring_signals() as deferral:
+                end = self._work(run, relays, deferral)
+                killed = count_oom_kills()
+                is_oom = killed is not None and oom_before is not None and killed > oom_before
+                reports.append(self._settle(replace(end, is_oom=is_oom), before, run))
+        except Interrupted:  # it came when the work was done: too late
+            if not reports:
+                raise
+        return reports[0]
+
+    def _work(self, run: Run, relays: tuple[Relay, ...], deferral: Deferral) -> WorkerEnd:
+        """Start the worker, wait for its end, and end what it left; to be called while stop signals are put off."""
+        limit = self._find_limit(run)
+        with self._start(run, limit) as session:
+            child = session.identity
+            try:
+                run.started(Child(pid=child.pid, start=child.start, command=self._order.argv[0]))
+                end = self._wait(session, run, relays, deferral, limit)
+            except BaseException:
+                session.end(timedelta(0))
+                session.end_strays()
+                session.reap()
+                raise
             for relay in relays:
                 relay.finish()
             self._end_strays(session, run)
-            killed = count_oom_kills()
-            is_oom = killed is not None and oom_before is not None and killed > oom_before
-            reports.append(self._settle(replace(end, code=session.reap(), is_oom=is_oom), before, run))
-        return reports[0]
+            return replace(end, code=session.reap())
 
-    def _work(self, run: Run, relays: tuple[Relay, ...]) -> tuple[Session, WorkerEnd]:
-        """Start the worker and wait for its end, by itself, at the limit or by a stop signal that is passed on."""
-        session: Session | None = None
+    def _wait(
+        self,
+        session: Session,
+        run: Run,
+        relays: tuple[Relay, ...],
+        deferral: Deferral,
+        limit: timedelta | None,
+    ) -> WorkerEnd:
+        """Wait for the worker's end: by itself, at the limit, or by a stop signal that is passed on."""
+        ends: list[WorkerEnd] = []
         try:
-            with deferring_signals():  # else one could break in where the worker lives and nobody here knows of it
-                session = self._start(run)
-            child = session.identity
-            run.started(Child(pid=child.pid, start=child.start, command=self._order.argv[0]))
-            return session, self._watch(session, run, relays)
+            with deferral.hearing():
+                ends.append(self._watch(session, run, relays, limit))
         except Interrupted as interrupt:
-            if session is None:
-                raise
-            session.end(_STOP_GRACE, interrupt.number)
-            return session, WorkerEnd(code=None, asked=interrupt.number)
-        except BaseException:
-            if session is not None:
-                with session:
-                    session.end(timedelta(0))
-                    session.end_strays()
-                    session.reap()
-            raise
+            if not ends:
+                session.end(STOP_GRACE, interrupt.number)
+                ends.append(WorkerEnd(code=None, asked=interrupt.number))
+        if ends[0].ran_out is not None:
+            session.end(STOP_GRACE)
+        return ends[0]
 
-    def _start(self, run: Run) -> Session:
+    def _find_limit(self, run: Run) -> timedelta | None:
+        """Return how long the worker may take: others count a run's limit from when it took its lock."""
+        left = run.left()
+        limits = [limit for limit in (self._order.limit, left) if limit is not None]
+        return max(min(limits), timedelta(0)) if limits else None
+
+    def _start(self, run: Run, limit: timedelta | None) -> Session:
         env = {**self._order.env, RESULT_VARIABLE: str(self._result_file(run)), MARK: run.nonce}
         if self._order.must_report and run.claim is not None:
-            assignment = Assignment(number=run.number, claim=run.claim, limit=self._order.limit)
+            assignment = Assignment(number=run.number, claim=run.claim, limit=limit)
             env[CLAIM_VARIABLE] = assignment.render()
         out, err = self._stream_files(run)
         return start_session(self._order.argv, cwd=self._order.cwd, env=env, out_file=out, err_file=err)
 
-    def _watch(self, session: Session, run: Run, relays: tuple[Relay, ...]) -> WorkerEnd:
+    def _watch(self, session: Session, run: Run, relays: tuple[Relay, ...], limit: timedelta | None) -> WorkerEnd:
         began = self._clock.monotonic()
         expected = self._order.expected
+        checked = timedelta(0)
         noted = {session.identity.pid}
         while True:
             taken = self._clock.monotonic() - began
-            if self._order.limit is not None and taken >= self._order.limit:
-                session.end(_STOP_GRACE)
-                return WorkerEnd(code=None, ran_out=self._order.limit)
-            if session.wait(_TURN if self._order.limit is None else min(_TURN, self._order.limit - taken)):
+            if limit is not None and taken >= limit:
+                return WorkerEnd(code=None, ran_out=self._order.limit or limit)
+            if session.wait(_TURN if limit is None else min(_TURN, limit - taken)):
                 return WorkerEnd(code=None)
+            if taken - checked >= _CHECK_EVERY:
+                checked = taken
+                run.check()
             if expected is not None and taken >= expected:
                 expected = None
                 run.flag("overran")
@@ -184,7 +212,9 @@ class Worker:
         for entry in session.adopted():
             if entry.session not in noted:
                 noted.add(entry.session)
-                run.started(Child(pid=entry.session, start=entry.start, command="left its session"))
+                leader = read_process(entry.session)
+                start = leader.start if leader is not None else ""
+                run.started(Child(pid=entry.session, start=start, command="left its session"))
 
     def _end_strays(self, session: Session, run: Run) -> None:
         ended, left = session.end_strays()
@@ -198,7 +228,8 @@ class Worker:
         secrets = self._order.secrets
         for file in self._stream_files(run):
             rotate(file, _LOG_BYTES)
-        self._redact(run.number, run)
+        if secrets:
+            self._redact(run.number, run)
         result, trouble = _read_result(self._result_file(run), is_ours=self._order.must_report)
         last_words = render_line(redact(_read_last_line(self._stream_files(run)[1]), secrets), limit=300)
         report = decide_end(
@@ -210,30 +241,40 @@ class Worker:
         )
         return _redact_report(report, secrets) if secrets else report
 
-    def _redact_killed(self, run: Run) -> None:
-        """Take the secrets out of what killed runs of this job left; from now on our own output may hold them too."""
-        if not self._order.secrets:
-            return
-        folder = self._result_file(run).parent
-        for found in os.scandir(folder):
-            name = found.name.removesuffix(_RAW)
-            if found.name.endswith(_RAW) and name.isdecimal():
-                self._redact(int(name), run)
-        try:
-            (folder / f"{run.number}{_RAW}").touch(mode=0o600)
-        except OSError as error:
-            raise DiskError(str(folder), error.strerror or str(error)) from error
+    def _clear_up(self, run: Run) -> None:
+        """Take away what killed runs of this job left beside their logs, and the secrets that are still in these.
 
-    def _redact(self, number: int, run: Run) -> None:
-        """Take the secrets out of a run's output; what cannot be done is said, and tried again by the next run."""
-        if not self._order.secrets:
-            return
+        From now on our own output may hold secrets too, which is marked: were we killed, the next run takes them out.
+        """
+        folder = self._result_file(run).parent
+        mark = _mark_secrets(self._order.secrets) if self._order.secrets else b""
+        for found in [*os.scandir(folder)]:
+            number, _, ending = found.name.partition(".")
+            if _is_result_file(found.name):
+                _remove(Path(found.path))
+            elif ending == _RAW and number.isdecimal():
+                known = self._order.secrets and _read_mark(Path(found.path)) == mark
+                self._redact(int(number), run, is_known=bool(known))
+        if self._order.secrets:
+            write_atomic(folder / f"{run.number}.{_RAW}", mark, mode=0o600)
+
+    def _redact(self, number: int, run: Run, *, is_known: bool = True) -> None:
+        """Take the secrets out of a run's output, or all of it away where they are not known any more.
+
+        What cannot be done is said, and tried again by the next run.
+        """
         try:
             for file in _name_streams(self._state_dir, self._job, number):
-                redact_file(file, self._order.secrets)
-            log_file(self._state_dir, self._job, number).with_suffix(_RAW).unlink(missing_ok=True)
-        except (DiskError, InputError, OSError) as error:
+                if is_known:
+                    redact_file(file, self._order.secrets)
+                for part in () if is_known else log_parts(file):
+                    part.unlink()
+            log_file(self._state_dir, self._job, number).with_suffix(f".{_RAW}").unlink(missing_ok=True)
+        except (LamplighterError, OSError) as error:
             run.say(f"the secrets in the log of run {number} could not be taken out: {error}")
+            return
+        if not is_known:
+            run.say(f"the output of run {number}, which was killed, held secrets that are not known any more: deleted")
 
     def _declare(self, before: Mapping[str, Mark]) -> Declared | None:
         pattern = self._order.output
@@ -305,11 +346,23 @@ def _read_result(file: Path, *, is_ours: bool) -> tuple[RunReport | None, str]:
         return None, str(error)
 
 
-def _clear_results(folder: Path) -> None:
-    """Take away the result files that killed runs of this job left: whoever holds its lock needs none of them."""
-    for found in os.scandir(folder):
-        if found.name.endswith(_RESULT) or (found.name.startswith(TEMPORARY_PREFIX) and f"{_RESULT}." in found.name):
-            _remove(Path(found.path))
+def _is_result_file(name: str) -> bool:
+    """Return whether it is a result file, or one half written: whoever holds the lock needs none of a killed run's."""
+    return name.endswith(_RESULT) or (name.startswith(TEMPORARY_PREFIX) and f"{_RESULT}." in name)
+
+
+def _mark_secrets(secrets: tuple[str, ...]) -> bytes:
+    """Return what tells whether two runs had the same secrets, and tells nothing else of them."""
+    from hashlib import scrypt  # noqa: PLC0415 - most jobs have no secrets
+
+    return scrypt("\0".join(secrets).encode("utf-8", "surrogateescape"), salt=b"lamplighter", n=2**10, r=8, p=1)[:16]
+
+
+def _read_mark(file: Path) -> bytes:
+    try:
+        return read_capped(file, limit=100)
+    except LamplighterError:
+        return b""
 
 
 def _remove(file: Path) -> None:

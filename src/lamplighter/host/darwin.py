@@ -18,6 +18,7 @@ from lamplighter.errors import InternalError
 Ask = Callable[[tuple[int, ...]], bytes]
 AskByName = Callable[[str], bytes]
 AskDisk = Callable[[str], bytes]
+Rename = Callable[[int, str, str, int], int]  # folder, two names and flags in; 0 or the error's number out
 Watch = Callable[[int, float], "tuple[int, int] | None"]  # pid and seconds in; flags and data of the event out
 
 _CTL_KERN, _KERN_PROC, _KERN_PROC_ALL, _KERN_PROC_PID = 1, 14, 0, 1
@@ -30,7 +31,8 @@ _START, _STATE, _PID, _UID, _PARENT, _GROUP = 0, 36, 40, 420, 560, 564
 _STATFS_BYTES = 2168
 _FLAGS, _TYPE = 64, slice(72, 88)
 _MNT_LOCAL = 0x1000
-_RENAME_SWAP = 2  # sys/stdio.h
+_AT_FDCWD = -2  # sys/fcntl.h
+_RENAME_SWAP, _RENAME_EXCL = 2, 4  # sys/stdio.h
 _EV_ERROR = 0x4000  # sys/event.h
 
 
@@ -75,10 +77,14 @@ def read_disk(path: str, ask: AskDisk | None = None) -> tuple[str, bool]:
     return content[_TYPE].partition(b"\0")[0].decode("ascii", "replace"), bool(flags & _MNT_LOCAL)
 
 
-def swap(first: str, second: str, *, folder: int) -> bool:  # only on a Mac
-    """Swap two names in a folder in one step (renameatx_np(2), RENAME_SWAP); return False where it can't be done."""
-    call = getattr(ctypes.CDLL(None), "renameatx_np", None)
-    return call is not None and bool(call(folder, os.fsencode(first), folder, os.fsencode(second), _RENAME_SWAP) == 0)
+def swap(first: str, second: str, *, folder: int, rename: Rename | None = None) -> int:
+    """Swap two names in a folder in one step; return 0, else the number of the error (renameatx_np(2))."""
+    return (rename or _rename)(folder, first, second, _RENAME_SWAP)
+
+
+def rename_new(source: str, target: str, rename: Rename | None = None) -> int:
+    """Rename in one step to a name that nothing has; return 0, else the number of the error (renameatx_np(2))."""
+    return (rename or _rename)(_AT_FDCWD, source, target, _RENAME_EXCL)
 
 
 def wait_for_exit(
@@ -131,6 +137,13 @@ def _statfs(path: str) -> bytes:  # only on a Mac
     buffer = ctypes.create_string_buffer(_STATFS_BYTES)
     _check(call(os.fsencode(path), buffer))
     return buffer.raw
+
+
+def _rename(folder: int, source: str, target: str, flags: int) -> int:  # only on a Mac
+    call = getattr(ctypes.CDLL(None, use_errno=True), "renameatx_np", None)
+    if call is None:
+        return errno.ENOSYS
+    return 0 if call(folder, os.fsencode(source), folder, os.fsencode(target), flags) == 0 else ctypes.get_errno()
 
 
 def _check(result: int) -> None:  # only on a Mac

@@ -1,10 +1,12 @@
-"""The disk a folder is on: whether locks and databases can be relied on there."""
+"""The disk a folder is on: whether locks and databases can be relied on there, and what rename(2) alone cannot do."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 if sys.platform == "darwin":
@@ -30,7 +32,9 @@ _SYNCED = (
     ("Syncthing", "Syncthing"),
 )
 _SYNC_MARKS = ((".stfolder", "Syncthing"), (".dropbox.cache", "Dropbox"))
-_RENAME_EXCHANGE = 2  # rename(2)
+_AT_FDCWD, _RENAME_NOREPLACE, _RENAME_EXCHANGE = -100, 1, 2  # rename(2)
+# What says that system or file system knows no such rename.
+_CANNOT = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP})
 _MOUNTS = "/proc/self/mountinfo"
 # To name a thing needs no right to read it, and a FIFO is not waited for.
 if sys.platform == "linux":
@@ -129,11 +133,40 @@ def exchange(first: str, second: str, *, folder: int) -> bool:
     next record needs no room on a full disk.
     """
     if sys.platform == "darwin":
-        return darwin.swap(first, second, folder=folder)
+        return darwin.swap(first, second, folder=folder) == 0
     else:  # noqa: RET505 - mypy takes what follows for unreachable otherwise
-        import ctypes  # noqa: PLC0415 - an eighth of what importing the lock costs, and asking for a lock needs none
+        return _renameat2(first, second, _RENAME_EXCHANGE, folder=folder) == 0
 
-        call = getattr(ctypes.CDLL(None), "renameat2", None)
-        return call is not None and bool(
-            call(folder, os.fsencode(first), folder, os.fsencode(second), _RENAME_EXCHANGE) == 0
-        )
+
+def rename_new(source: str, target: str) -> int:
+    """Rename in one step to a name that nothing has; return 0, else the number of the error, EEXIST when it is taken.
+
+    EINVAL, ENOSYS or ENOTSUP where system or file system knows no such rename; nothing was changed then.
+    """
+    if sys.platform == "darwin":
+        return darwin.rename_new(source, target)
+    else:  # noqa: RET505 - mypy takes what follows for unreachable otherwise
+        return _renameat2(source, target, _RENAME_NOREPLACE, folder=_AT_FDCWD)
+
+
+def move_new(source: Path, target: Path, rename: Callable[[str, str], int] = rename_new) -> None:
+    """Rename to a name that nothing has; raises OSError.
+
+    It is one step where `rename` can do that, else a look and a rename, which between them replaces an empty folder.
+    """
+    number = rename(str(source), str(target))
+    if number in _CANNOT:
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        os.rename(source, target)
+    elif number:
+        raise OSError(number, os.strerror(number))
+
+
+def _renameat2(source: str, target: str, flags: int, *, folder: int) -> int:
+    import ctypes  # noqa: PLC0415 - an eighth of what importing the lock costs, and asking for a lock needs none
+
+    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if call is None:
+        return errno.ENOSYS
+    return 0 if call(folder, os.fsencode(source), folder, os.fsencode(target), flags) == 0 else ctypes.get_errno()

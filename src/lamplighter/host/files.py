@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lamplighter.errors import DiskError, InputError
+from lamplighter.host.disk import move_new
 
 TEMPORARY_PREFIX = ".tmp-"
 DISK_TROUBLES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
@@ -97,7 +98,7 @@ def read_start(file: Path, *, length: int, what: str = "file") -> bytes:
 
 def _read(file: Path, most: int, what: str) -> bytes:
     try:
-        with open(file, "rb", opener=_open_without_waiting) as stream:
+        with open(file, "rb", opener=open_without_waiting) as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 raise InputError(str(file), f"this {what} is not a regular file")
             return stream.read(most)
@@ -203,9 +204,10 @@ def move_folder(source_dir: Path, target_dir: Path) -> None:
         if not stat.S_ISDIR(source_dir.lstat().st_mode):  # rename(2) replaces files, of folders only empty ones
             raise NotADirectoryError(errno.ENOTDIR, "this is not a folder")
     with _disk_errors(target_dir):
-        if os.path.lexists(target_dir):
-            raise FileExistsError(errno.EEXIST, "exists already")
-        os.rename(source_dir, target_dir)
+        try:
+            move_new(source_dir, target_dir)
+        except FileExistsError:
+            raise FileExistsError(errno.EEXIST, "exists already") from None
     sync_folder(target_dir.parent)
     if source_dir.parent != target_dir.parent:
         sync_folder(source_dir.parent)
@@ -257,8 +259,8 @@ def _refuse_in_the_way(folder: Path) -> None:
             return
 
 
-def _open_without_waiting(name: str, flags: int) -> int:
-    """Open, but not wait for the writer of a FIFO."""
+def open_without_waiting(name: str, flags: int) -> int:
+    """Open, but not wait for the writer of a FIFO; the opener of a file that may be anything."""
     return os.open(name, flags | os.O_NONBLOCK)
 
 

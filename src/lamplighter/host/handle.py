@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from datetime import timedelta
-from types import TracebackType
 from typing import Self
 
 from lamplighter.host.identity import ProcessEntry, read_process
@@ -18,10 +17,26 @@ from lamplighter.host.identity import ProcessEntry, read_process
 if sys.platform == "darwin":
     from lamplighter.host import darwin
 
+# How long a process that is asked to end may take, and one that is killed; longer only where the kernel is stuck.
+TERM_GRACE = timedelta(seconds=2)
+KILL_PATIENCE = timedelta(seconds=5)
 _TURN_SECONDS = 0.01
 
 
-class ProcessHandle:
+class Closing:
+    """Lets go of what it holds at the end of a `with` block, by its `close`."""
+
+    def close(self) -> None:
+        """Let go; a second time nothing happens."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class ProcessHandle(Closing):
     """A living process: by pidfd on Linux (pidfd_open(2)); elsewhere its start is looked at before every signal."""
 
     def __init__(self, pid: int) -> None:
@@ -61,20 +76,12 @@ class ProcessHandle:
             os.close(self._descriptor)
         self._descriptor = -1
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
 
 def end_all(
     find: Callable[[], Iterable[ProcessEntry]],
     *,
-    grace: timedelta,
-    limit: timedelta,
+    grace: timedelta = TERM_GRACE,
+    limit: timedelta = KILL_PATIENCE,
     find_quickly: Callable[[], Iterable[ProcessEntry]] = tuple,
 ) -> tuple[int, int]:
     """End every process that `find` names, and those it names then: TERM and CONT, after `grace` KILL.

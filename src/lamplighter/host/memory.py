@@ -22,7 +22,9 @@ def count_oom_kills(groups: Path = Path("/proc/self/cgroup"), tree: Path = Path(
                 file = tree / "memory" / path.lstrip("/") / "memory.oom_control"
             else:
                 continue
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):
                 counts = file.read_text("ascii", "replace").splitlines()
-                return next(int(count.removeprefix(_COUNT)) for count in counts if count.startswith(_COUNT))
+                found = [int(count.removeprefix(_COUNT)) for count in counts if count.startswith(_COUNT)]
+                if found:  # before Linux 4.13 there is no such line
+                    return found[0]
     return None

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import enum
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -19,12 +17,11 @@ from typing import IO, Protocol
 
 from lamplighter.errors import InputError, UpstreamError
 from lamplighter.host.files import temporary_trouble
-from lamplighter.host.handle import ProcessHandle
-from lamplighter.host.session import LATER
+from lamplighter.host.handle import KILL_PATIENCE, TERM_GRACE, ProcessHandle
+from lamplighter.host.session import LATER, dying_with
 from lamplighter.host.signals import deferring_signals
 
-_GRACES_SECONDS = (2.0, 5.0)
-_PR_SET_PDEATHSIG = 1
+_GRACES_SECONDS = (TERM_GRACE.total_seconds(), KILL_PATIENCE.total_seconds())
 
 
 class Ending(enum.Enum):
@@ -98,17 +95,10 @@ class SystemRunner:
 
 
 def die_with_parent(parent: int, *, limit: timedelta) -> None:
-    """Let this process not outlive `parent`, its parent's pid, nor `limit` from now: it is killed.
-
-    The kernel kills it when the parent dies (Linux only; prctl(2)), or rather the thread that started it; a parent that
-    had died before is told by another pid in its place.
-    """
+    """Let this process not outlive `parent` (see `dying_with`), nor `limit` from now: it is killed."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, limit.total_seconds())
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGKILL)
+    dying_with(parent)()
 
 
 @contextlib.contextmanager

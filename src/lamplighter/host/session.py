@@ -9,14 +9,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from lamplighter.errors import DiskError, InputError, UpstreamError
-from lamplighter.host.handle import ProcessHandle, end_all
+from lamplighter.host.handle import KILL_PATIENCE, Closing, ProcessHandle, end_all
 from lamplighter.host.identity import (
     ProcessEntry,
     ProcessIdentity,
@@ -28,24 +26,43 @@ from lamplighter.host.identity import (
 from lamplighter.host.signals import deferring_signals
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-_KILL_PATIENCE = timedelta(seconds=5)
 _LONGEST_NAME = 200
+_LET_GO = b"."
 LATER = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
-_TERM_GRACE = timedelta(seconds=2)
 
 
-class Session:
+class Watcher(Closing):
+    """A process that kills a session's group when this one dies, for where the kernel does not; use `watch_parent`."""
+
+    def __init__(self, pid: int, pipe: int) -> None:
+        """Take over a watcher just forked, and the end of the pipe that it reads from."""
+        self.pid = pid
+        self._pipe = pipe
+
+    def close(self) -> None:
+        """Let it go without a signal to anybody: the group's number may be another's by now."""
+        if self._pipe < 0:
+            return
+        with contextlib.suppress(OSError):  # it was killed
+            os.write(self._pipe, _LET_GO)
+        os.close(self._pipe)
+        self._pipe = -1
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+
+
+class Session(Closing):
     """A running program, the leader of its session and group; use `start_session`.
 
     On Linux what escapes into another session, and loses its parent, becomes a child of this process, which is how it
     is still found (PR_SET_CHILD_SUBREAPER, prctl(2)); elsewhere such a process gets away.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], watcher: int, before: frozenset[int]) -> None:
-        """Take over a program just started, its watcher's pipe, and the children this process had before."""
+    def __init__(self, process: subprocess.Popen[bytes], watcher: Watcher | None, before: frozenset[int]) -> None:
+        """Take over a program just started, its watcher where it needs one, and the children there were before."""
         self._process = process
         self._watcher = watcher
-        self._before = before
+        self._before = before if watcher is None else before | {watcher.pid}
         self.identity: ProcessIdentity = read_identity(process.pid)
 
     def wait(self, limit: timedelta) -> bool:
@@ -63,7 +80,7 @@ class Session:
 
     def end(self, grace: timedelta, number: int = signal.SIGTERM) -> None:
         """Ask the group to stop by a signal, wake what is stopped, after `grace` kill it."""
-        for signals, patience in (((number, signal.SIGCONT), grace), ((signal.SIGKILL,), _KILL_PATIENCE)):
+        for signals, patience in (((number, signal.SIGCONT), grace), ((signal.SIGKILL,), KILL_PATIENCE)):
             for one in signals:
                 self.send(one)
             if self.wait(patience):
@@ -71,7 +88,7 @@ class Session:
 
     def end_strays(self) -> tuple[int, int]:
         """End what the program left running, in its session or adopted; return how many, and how many remain."""
-        found = end_all(self._strays, grace=_TERM_GRACE, limit=_KILL_PATIENCE, find_quickly=self.adopted)
+        found = end_all(self._strays, find_quickly=self.adopted)
         for _ in self.adopted():
             pass
         return found
@@ -111,17 +128,8 @@ class Session:
 
     def close(self) -> None:
         """Let the watcher go."""
-        if self._watcher >= 0:
-            os.close(self._watcher)
-        self._watcher = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        if self._watcher is not None:
+            self._watcher.close()
 
 
 def _reap(pid: int) -> bool:
@@ -140,7 +148,8 @@ def start_session(
     it cannot be started, UpstreamError when it cannot be now, DiskError for the files.
     """
     adopt_orphans()
-    watcher, before = -1, frozenset(list_children())
+    before = frozenset(list_children())
+    watcher: Watcher | None = None
     with _open_to_append(out_file) as out, _open_to_append(err_file) as err:
         process: subprocess.Popen[bytes] | None = None
         try:
@@ -154,6 +163,8 @@ def start_session(
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+            if watcher is not None:
+                watcher.close()
             raise
 
 
@@ -175,20 +186,37 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def watch_parent(leader: int) -> int:
-    """Fork a process that kills a session's group when the returned descriptor is closed, also by our own death."""
+def watch_parent(leader: int) -> Watcher:
+    """Fork a process that kills a session's group when the pipe to it closes without a byte, as by our own death."""
     reading, writing = os.pipe()
-    os.set_inheritable(writing, False)
-    if os.fork() == 0:
+    pid = os.fork()
+    if pid == 0:
         try:
             os.close(writing)
             os.setsid()
-            if not os.read(reading, 1):
+            if os.read(reading, 1) != _LET_GO:
                 _kill_group(leader)
         finally:
             os._exit(0)
     os.close(reading)
-    return writing
+    return Watcher(pid, writing)
+
+
+def dying_with(parent: int) -> Callable[[], None]:
+    """Return what lets the process that calls it not outlive `parent`, its parent's pid; to be called after a fork too.
+
+    The kernel kills it when the parent dies (Linux only; prctl(2)), or rather the thread that started it; a parent that
+    had died before is told by another pid in its place.
+    """
+    library = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+    def die_with_parent() -> None:
+        if library is not None:
+            library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return die_with_parent
 
 
 def _kill_group(leader: int) -> None:
@@ -210,15 +238,6 @@ def _open_to_append(file: Path) -> Iterator[int]:
 
 def _start(argv: tuple[str, ...], cwd: Path, env: Mapping[str, str], out: int, err: int) -> subprocess.Popen[bytes]:
     subject = argv[0][:_LONGEST_NAME]
-    library = ctypes.CDLL(None) if sys.platform == "linux" else None
-    parent = os.getpid()
-
-    def die_with_parent() -> None:
-        if library is not None:
-            library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != parent:
-                os.kill(os.getpid(), signal.SIGKILL)
-
     try:
         return subprocess.Popen(
             argv,
@@ -228,7 +247,7 @@ def _start(argv: tuple[str, ...], cwd: Path, env: Mapping[str, str], out: int, e
             stdout=out,
             stderr=err,
             start_new_session=True,
-            preexec_fn=die_with_parent,  # noqa: PLW1509 - this process has one thread when it starts a worker
+            preexec_fn=dying_with(os.getpid()),  # noqa: PLW1509 - this process has one thread when it starts a worker
         )
     except OSError as error:
         if error.errno in LATER:

@@ -52,28 +52,50 @@ class Interrupts:
             raise Interrupted(self._first)
 
 
-@contextlib.contextmanager
-def deferring_signals() -> Iterator[None]:
-    """Let no stop signal break in before the block has ended; then it is delivered, to whoever handles it.
+class Deferral:
+    """The stop signals that are put off while a `deferring_signals` block lasts, but for the parts inside `hearing`."""
 
-    For the moment in which a process is started: broken off there, nobody would know of it. Only the main thread hears
-    signals, so that in any other there is nothing to do.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    received: list[int] = []
-    before = {number: signal.getsignal(number) for number in _ASKING_TO_STOP}
-    heard = {number: handler for number, handler in before.items() if handler not in {signal.SIG_IGN, None}}
-    for number in heard:
-        signal.signal(number, lambda number, _: received.append(number))
-    try:
-        yield
-    finally:
-        for number, handler in heard.items():
+    def __init__(self) -> None:
+        """Put off nothing yet; only the main thread hears signals, so that in any other there is nothing to do."""
+        self._received: list[int] = []
+        is_main = threading.current_thread() is threading.main_thread()
+        before = {number: signal.getsignal(number) for number in _ASKING_TO_STOP} if is_main else {}
+        self._heard = {number: handler for number, handler in before.items() if handler not in {signal.SIG_IGN, None}}
+
+    def _put_off(self) -> None:
+        for number in self._heard:
+            signal.signal(number, lambda number, _: self._received.append(number))
+
+    def _deliver(self) -> None:
+        for number, handler in self._heard.items():
             signal.signal(number, handler)
+        received, self._received = self._received, []
         for arrived in received:
             signal.raise_signal(arrived)
+
+    @contextlib.contextmanager
+    def hearing(self) -> Iterator[None]:
+        """Let stop signals through in this block, those first that were put off before it."""
+        try:
+            self._deliver()
+            yield
+        finally:
+            self._put_off()
+
+
+@contextlib.contextmanager
+def deferring_signals() -> Iterator[Deferral]:
+    """Let no stop signal break in before the block has ended; then it is delivered, to whoever handles it.
+
+    For the moments in which a process is started, and in which what it left is ended: broken off there, nobody would
+    know of it.
+    """
+    deferral = Deferral()
+    try:
+        deferral._put_off()  # noqa: SLF001 - this module's own
+        yield deferral
+    finally:
+        deferral._deliver()  # noqa: SLF001 - the same
 
 
 @contextlib.contextmanager

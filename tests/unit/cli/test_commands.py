@@ -314,7 +314,7 @@ def test_a_failed_run_is_listed_shown_and_has_a_log(desk: Desk, call: Call) -> N
     assert re.match(r"1 +\d{4}-\d\d-\d\d \d\d:\d\d +post +nothing_ready", second)
     assert len(call("runs", "list", "--limit", "1").out.splitlines()) == 1
     assert len(call("runs", "list", "--job", "post").out.splitlines()) == 1
-    assert "outcome      failed" in call("runs", "show", "2").out
+    assert "outcome        failed" in call("runs", "show", "2").out
     assert "is passed over" not in call("runs", "log", "2").out
     assert "failed: made 0 of 2" in call("runs", "log", "2").out
 

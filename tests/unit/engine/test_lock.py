@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -18,9 +19,10 @@ from tests.simulators.child import Child, files_of_at_most, snapshot
 from tests.simulators.clock import VirtualClock
 
 from lamplighter.engine.history import HISTORY_FILE
-from lamplighter.engine.holder import LOCK_FILE, is_held
-from lamplighter.engine.lock import SPARE_FILE, JobLock
+from lamplighter.engine.holder import LOCK_FILE, read_is_held
+from lamplighter.engine.lock import JobLock
 from lamplighter.engine.owner import OWNER_FILE, read_owner
+from lamplighter.engine.record import SPARE_FILE
 from lamplighter.errors import Fenced, LockBusy, LockUnusable
 from lamplighter.host.identity import read_namespaces, read_own_identity
 from lamplighter.value import as_dict
@@ -142,7 +144,7 @@ def test_a_second_lock_in_this_process_is_busy_and_says_so(folder: Path) -> None
                 "(lamplighter generate)"
             )
         lock.check()
-        assert is_held(folder)
+        assert read_is_held(folder)
         assert ask_from_outside(folder) == "True"
 
 
@@ -151,8 +153,8 @@ def ask_from_outside(folder: Path) -> str:
     code = """
     import sys
     from pathlib import Path
-    from lamplighter.engine.holder import is_held
-    print(is_held(Path(sys.argv[1])), flush=True)
+    from lamplighter.engine.holder import read_is_held
+    print(read_is_held(Path(sys.argv[1])), flush=True)
     """
     with Child(code, folder) as child:
         return child.hear()
@@ -197,7 +199,7 @@ def test_an_odd_record_never_blocks(folder: Path, content: bytes) -> None:
     """The record explains and never decides."""
     folder.mkdir(parents=True)
     (folder / OWNER_FILE).write_bytes(content)
-    assert not is_held(folder)
+    assert not read_is_held(folder)
     first = take_and_let_go(folder)
     with held(folder) as lock:
         lock.check()
@@ -219,7 +221,7 @@ def try_from_outside(folder: Path) -> str:
     code = """
     import sys
     from pathlib import Path
-    from lamplighter.engine.lock import SPARE_FILE, JobLock
+    from lamplighter.engine.lock import JobLock
     from lamplighter.errors import LamplighterError
     from lamplighter.host.clock import SystemClock
     try:
@@ -295,7 +297,7 @@ def test_a_fifo_in_the_place_of_a_file_is_not_waited_for(folder: Path, name: str
     """It is refused or passed over at once."""
     folder.mkdir(parents=True)
     os.mkfifo(folder / name)
-    assert not is_held(folder)
+    assert not read_is_held(folder)
     if name == LOCK_FILE:
         with pytest.raises(LockUnusable):
             take_and_let_go(folder)
@@ -329,6 +331,18 @@ def test_a_release_on_a_full_disk_is_a_clean_end(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == [HISTORY_FILE, LOCK_FILE, SPARE_FILE]
     with held(folder) as after:
         assert (after.predecessor, after.generation) == (None, 2)
+
+
+def test_a_disk_that_cannot_be_asked_about_makes_the_lock_unusable(folder: Path) -> None:
+    """An error of statfs(2), as on a Mac, is a state folder to mend and no bug."""
+
+    def fail(folder: Path) -> str:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(folder))
+
+    with pytest.raises(LockUnusable) as caught:
+        JobLock(folder, VirtualClock(), find_trouble=fail).acquire("lamplighter generate")
+    assert str(caught.value) == f"{folder}: Input/output error; put the state on a writable local disk (state_dir)"
+    assert not folder.exists()
 
 
 def test_a_full_disk_makes_the_lock_unusable_and_free(folder: Path) -> None:
@@ -444,7 +458,7 @@ def test_a_lock_reached_by_a_link_is_the_same_lock(folder: Path) -> None:
     link.symlink_to(folder.parent)
     with held(link / "generate") as lock:
         lock.check()
-        assert is_held(folder)
+        assert read_is_held(folder)
         assert try_from_outside(folder).startswith("job generate: another run is at work: pid ")
     with held(folder):
         assert try_from_outside(link / "generate").startswith("job generate: another run is at work: pid ")
@@ -456,7 +470,7 @@ def test_a_link_in_the_place_of_the_lock_file_is_unusable(folder: Path) -> None:
     (folder / LOCK_FILE).symlink_to(folder.parent / "elsewhere")
     with pytest.raises(LockUnusable):
         take_and_let_go(folder)
-    assert not is_held(folder)
+    assert not read_is_held(folder)
     assert not (folder.parent / "elsewhere").exists()
 
 
@@ -479,7 +493,7 @@ def test_a_folder_that_cannot_be_written_is_unusable_not_busy(folder: Path) -> N
     code = """
     import ctypes, sys
     from pathlib import Path
-    from lamplighter.engine.lock import SPARE_FILE, JobLock
+    from lamplighter.engine.lock import JobLock
     from lamplighter.errors import LamplighterError
     from lamplighter.host.clock import SystemClock
     folder = Path(sys.argv[1])
@@ -529,14 +543,14 @@ def test_a_record_lock_of_another_program_is_busy_and_named(folder: Path) -> Non
     """
     with Child(code, folder / LOCK_FILE) as child:
         child.hear()
-        assert is_held(folder)
+        assert read_is_held(folder)
         with pytest.raises(LockBusy, match=f"another run is at work: pid {child.pid}$"):
             take_and_let_go(folder)
 
 
 def test_asking_makes_nothing_and_sees_nothing_where_nothing_is(folder: Path) -> None:
     """A job that never ran is not held, and stays without a folder."""
-    assert not is_held(folder)
+    assert not read_is_held(folder)
     assert read_owner(folder) is None
     assert not folder.parent.exists()
 
@@ -547,5 +561,5 @@ def test_asking_after_a_release_says_free_and_changes_nothing(folder: Path) -> N
     record = read_record(folder) | {"state": "held", "pid": 94799}
     (folder / OWNER_FILE).write_text(json.dumps(record))
     before = snapshot(folder)
-    assert not is_held(folder)
+    assert not read_is_held(folder)
     assert snapshot(folder) == before

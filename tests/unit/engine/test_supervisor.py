@@ -6,7 +6,7 @@ import contextlib
 import json
 import signal
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,13 +14,13 @@ from tests.simulators.child import Child, is_running
 from tests.simulators.clock import START, VirtualClock
 
 from lamplighter.engine.boundary import report_error
-from lamplighter.engine.holder import is_held
+from lamplighter.engine.holder import read_is_held
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.engine.ledger import MIGRATIONS, Ledger, RunRow
 from lamplighter.engine.lock import JobLock, Terms
-from lamplighter.engine.log import log_file
+from lamplighter.engine.log import log_file, out_file
 from lamplighter.engine.owner import OWNER_FILE
-from lamplighter.engine.supervisor import Run, Supervisor, perform
+from lamplighter.engine.supervisor import Run, Setup, Supervisor, perform
 from lamplighter.errors import (
     ConfigError,
     DiskError,
@@ -46,8 +46,7 @@ import sys, time
 from pathlib import Path
 from lamplighter.engine.job import Outcome, RunReport
 from lamplighter.engine.ledger import MIGRATIONS, Ledger
-from lamplighter.engine.lock import Terms
-from lamplighter.engine.supervisor import Supervisor
+from lamplighter.engine.supervisor import Setup, Supervisor
 from lamplighter.host.clock import SystemClock
 from lamplighter.host.database import open_database
 state_dir = Path(sys.argv[1])
@@ -60,8 +59,20 @@ def work(run):
 with open_database(state_dir / "lamplighter.db", MIGRATIONS) as database:
     ledger = Ledger(database, SystemClock(), "own")
     supervisor = Supervisor(ledger=ledger, state_dir=state_dir, clock=SystemClock(), say=print)
-    terms = Terms(trigger="cron")
-    sys.exit(supervisor.run("generate", work, command="lamplighter generate", terms=terms).exit_code)
+    setup = Setup(work=work)
+    sys.exit(supervisor.run("generate", lambda: setup, command="lamplighter generate", trigger="cron").exit_code)
+"""
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from lamplighter.engine.lock import JobLock
+from lamplighter.host.clock import SystemClock
+lock = JobLock(Path(sys.argv[1]) / "locks" / "generate", SystemClock())
+lock.acquire("the run before")
+print("held", flush=True)
+input()
 """
 
 
@@ -83,9 +94,8 @@ class Place:
 
     def run(self, work: Callable[[Run], RunReport]) -> RunReport:
         """Run a piece of work."""
-        return self.supervisor.run(
-            "generate", work, command="lamplighter generate --force", terms=Terms(trigger="cron")
-        )
+        setup = Setup(work=work)
+        return self.supervisor.run("generate", lambda: setup, command="lamplighter generate --force", trigger="cron")
 
     def last(self) -> RunRow:
         """Return the newest row."""
@@ -131,12 +141,12 @@ def test_the_row_is_there_before_the_work_begins(place: Place) -> None:
     def work(run: Run) -> RunReport:
         row = place.ledger.find(run.number)
         assert (row.report, row.generation) == (None, run.generation)
-        assert is_held(place.state_dir / "locks" / "generate")
+        assert read_is_held(place.state_dir / "locks" / "generate")
         run.check()
         return MADE
 
     assert place.run(work) == MADE
-    assert not is_held(place.state_dir / "locks" / "generate")
+    assert not read_is_held(place.state_dir / "locks" / "generate")
 
 
 def test_each_run_has_a_number_and_a_higher_generation(place: Place) -> None:
@@ -180,7 +190,7 @@ def test_a_reader_that_went_away_does_not_stop_the_work(place: Place) -> None:
             return MADE
 
         supervisor = place.supervise(say)
-        assert supervisor.run("generate", work, command="c") == MADE
+        assert supervisor.run("generate", lambda: Setup(work=work), command="c") == MADE
     assert place.log(2)[0] == "皿 ?"
 
 
@@ -223,7 +233,7 @@ def test_a_bug_is_a_crash_with_its_traceback_in_the_log(place: Place, error: Bas
     assert log[0] == "Traceback (most recent call last):"
     assert any("in work" in line for line in log)
     assert log[-1] == f"crashed: {report.line}"
-    assert not is_held(place.state_dir / "locks" / "generate")
+    assert not read_is_held(place.state_dir / "locks" / "generate")
 
 
 def test_a_bug_with_a_long_message_is_still_one_short_line(place: Place) -> None:
@@ -286,7 +296,7 @@ def test_another_job_is_not_kept_out(place: Place) -> None:
     """Each job has its own lock."""
 
     def work(_: Run) -> RunReport:
-        return place.supervisor.run("post", lambda _: MADE, command="lamplighter post")
+        return place.supervisor.run("post", lambda: Setup(work=lambda _: MADE), command="lamplighter post")
 
     assert place.run(work) == MADE
     assert [row.job for row in place.ledger.latest()] == ["post", "generate"]
@@ -389,17 +399,77 @@ class Stopping(VirtualClock):
             signal.raise_signal(signal.SIGTERM)
         return super().now()
 
+    def monotonic(self) -> timedelta:
+        """Send TERM, then tell steady time, by which a wait for a lock goes."""
+        if self.asking:
+            signal.raise_signal(signal.SIGTERM)
+        return super().monotonic()
+
 
 def test_a_stop_signal_before_the_work_begins_stops_it_there(place: Place) -> None:
     """It breaks neither the row nor the lock, and no first step is done."""
     clock = Stopping(asking=True)
     ledger = Ledger(place.database, clock, "own")
     supervisor = Supervisor(ledger=ledger, state_dir=place.state_dir, clock=clock, say=place.said.append)
-    report = supervisor.run("generate", fail(AssertionError("the work began")), command="c")
+    report = supervisor.run("generate", lambda: Setup(work=fail(AssertionError("the work began"))), command="c")
     assert (report.outcome, report.exit_code) == (Outcome.INTERRUPTED, 143)
     assert place.last().report == report
+    assert not (place.state_dir / "locks" / "generate" / OWNER_FILE).exists()  # not even the lock was taken
+
+
+def test_a_stop_signal_is_heard_while_another_run_is_waited_for(place: Place) -> None:
+    """Neither the wait for a lock nor that for a due time is deaf, however long it may be."""
+    holder = JobLock(place.state_dir / "locks" / "generate", place.clock, Terms())
+    with Child(HOLDER, place.state_dir) as child:
+        child.hear()
+        clock = Stopping(asking=False)
+        supervisor = Supervisor(
+            ledger=Ledger(place.database, clock, "own"), state_dir=place.state_dir, clock=clock, say=place.said.append
+        )
+
+        def set_up() -> Setup:
+            clock.asking = True
+            return Setup(work=fail(AssertionError("the work began")))
+
+        report = supervisor.run("generate", set_up, command="c", wait=timedelta(days=30))
+    assert (report.outcome, place.last().report) == (Outcome.INTERRUPTED, report)
+    holder.acquire("the next run")
+    holder.release()
+
+
+def test_what_goes_wrong_before_the_lock_is_in_a_row(place: Place) -> None:
+    """Broken settings, a secret that is missing, a bug: the row was there before them."""
+
+    def missing() -> Setup:
+        raise ConfigError("jobs.x.env.A", "there is no variable B", "set it")
+
+    def bug() -> Setup:
+        raise ZeroDivisionError
+
+    outcomes = [place.supervisor.run("x", set_up, command="c").outcome for set_up in (missing, bug)]
+    assert outcomes == [Outcome.FAILED, Outcome.CRASHED]
+    assert [row.report and row.report.outcome for row in place.ledger.latest()] == [Outcome.CRASHED, Outcome.FAILED]
+
+
+@pytest.mark.parametrize(("work", "ended"), [(lambda _: MADE, "produced"), (lambda _: 1 / 0, "crashed")])
+def test_the_record_says_how_the_run_ended(place: Place, work: Callable[[Run], RunReport], ended: str) -> None:
+    """Who looks at the lock sees the outcome too, whatever it was."""
+    place.run(work)
     record = json.loads((place.state_dir / "locks" / "generate" / OWNER_FILE).read_text())
-    assert record["state"] == "released"
+    assert (record["state"], record["ended"]) == ("released", ended)
+
+
+def test_no_tail_of_a_run_that_broke_off_holds_a_secret(place: Place) -> None:
+    """Whatever the work raised after its program had written."""
+
+    def work(run: Run) -> RunReport:
+        file = out_file(place.state_dir, "generate", run.number)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("token hunter2-hunter2\n")
+        raise DiskError("somewhere", "the disk is full")
+
+    place.supervisor.run("generate", lambda: Setup(work=work, secrets=("hunter2-hunter2",)), command="c")
+    assert place.last().tails.out == "token ***"
 
 
 def test_a_stop_signal_after_the_work_does_not_unsay_it(place: Place) -> None:
@@ -412,7 +482,7 @@ def test_a_stop_signal_after_the_work_does_not_unsay_it(place: Place) -> None:
         return MADE
 
     supervisor = Supervisor(ledger=ledger, state_dir=place.state_dir, clock=clock, say=place.said.append)
-    assert supervisor.run("generate", work, command="c") == MADE
+    assert supervisor.run("generate", lambda: Setup(work=work), command="c") == MADE
     assert place.last().report == MADE
 
 

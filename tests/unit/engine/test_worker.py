@@ -17,11 +17,12 @@ from lamplighter.engine.ledger import MIGRATIONS, Ledger
 from lamplighter.engine.lock import Terms
 from lamplighter.engine.owner import Child
 from lamplighter.engine.relay import Relay
-from lamplighter.engine.supervisor import Run, Supervisor
-from lamplighter.engine.worker import Assignment, Worker, WorkerOrder, parse_assignment
+from lamplighter.engine.supervisor import Run, Setup, Supervisor
+from lamplighter.engine.worker import LOCK_GRACE, STOP_GRACE, Assignment, Worker, WorkerOrder, parse_assignment
 from lamplighter.errors import DiskError, InputError
 from lamplighter.host.clock import SystemClock
 from lamplighter.host.database import Database, open_database
+from lamplighter.host.handle import KILL_PATIENCE, TERM_GRACE
 
 
 def hush(line: str) -> None:
@@ -71,7 +72,9 @@ def test_a_clock_that_is_set_in_mid_run_changes_no_outcome(
     supervisor = Supervisor(ledger=ledger, state_dir=tmp_path, clock=clock, say=hush)
     began = clock.monotonic()
     for _ in range(2):
-        report = supervisor.run("x", work(tmp_path, script, limit), command="c", terms=Terms(limit=limit))
+        report = supervisor.run(
+            "x", lambda: Setup(work=work(tmp_path, script, limit), terms=Terms(limit=limit)), command="c"
+        )
         assert report.outcome is outcome
     assert clock.monotonic() - began < timedelta(seconds=15)
     assert [row.report and row.report.outcome for row in ledger.latest()] == [outcome, outcome]
@@ -147,7 +150,30 @@ def test_a_worker_that_nobody_awaits_any_more_is_reported_by_its_signal(tmp_path
     ledger = Ledger(database, SystemClock(), "main")
     supervisor = Supervisor(ledger=ledger, state_dir=tmp_path, clock=SystemClock(), say=hush)
     script = 'printf \'{"outcome": "produced", "outputs": ["a"]}\' > "$LAMPLIGHTER_RESULT"; kill -9 $$'
-    report = supervisor.run("x", work(tmp_path, script), command="c")
+    report = supervisor.run("x", lambda: Setup(work=work(tmp_path, script)), command="c")
     assert (report.outcome, report.signal) == (Outcome.KILLED, signal.SIGKILL)
     assert ledger.latest()[0].started_at.tzinfo is UTC
     assert isinstance(report, RunReport)
+
+
+def test_a_run_counts_its_limit_from_when_it_took_its_lock(tmp_path: Path, database: Database) -> None:
+    """What comes before the worker is part of it: else others would end a run that is well, as one that hangs."""
+    clock = SystemClock()
+    supervisor = Supervisor(ledger=Ledger(database, clock, "main"), state_dir=tmp_path, clock=clock, say=hush)
+    worker = work(tmp_path, "sleep 60", timedelta(seconds=30))
+
+    def begin_late(run: Run) -> RunReport:
+        clock.wait(timedelta(seconds=0.7))
+        return worker(run)
+
+    began = clock.monotonic()
+    terms = Terms(limit=timedelta(seconds=1))
+    report = supervisor.run("x", lambda: Setup(work=begin_late, terms=terms), command="c")
+    assert report.outcome is Outcome.TIMED_OUT
+    assert clock.monotonic() - began < timedelta(seconds=1.5)
+
+
+def test_the_grace_of_the_lock_is_longer_than_the_ending_of_a_worker() -> None:
+    """All that may come between the limit and the release: else the lock of a run that is ending would be taken."""
+    ending = STOP_GRACE + KILL_PATIENCE + TERM_GRACE + KILL_PATIENCE
+    assert ending + timedelta(seconds=10) <= LOCK_GRACE

@@ -15,6 +15,8 @@ from lamplighter.host.darwin import (
     read_boot_session,
     read_disk,
     read_kinfo,
+    rename_new,
+    swap,
     wait_for_exit,
 )
 
@@ -148,3 +150,17 @@ def test_where_there_is_no_kqueue_the_wait_fails_and_is_not_skipped() -> None:
 
 def _never(seconds: float) -> None:
     raise AssertionError(seconds)
+
+
+@pytest.mark.parametrize("number", [0, errno.EEXIST, errno.ENOTSUP])
+def test_a_rename_that_swaps_or_never_replaces_is_asked_for_by_its_flag(number: int) -> None:
+    """renameatx_np(2) with RENAME_SWAP in a folder, RENAME_EXCL from anywhere; its error is passed on."""
+    asked = []
+
+    def rename(folder: int, source: str, target: str, flags: int) -> int:
+        asked.append((folder, source, target, flags))
+        return number
+
+    assert swap("new", "old", folder=7, rename=rename) == number
+    assert rename_new("/a", "/b", rename=rename) == number
+    assert asked == [(7, "new", "old", 2), (-2, "/a", "/b", 4)]

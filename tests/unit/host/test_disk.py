@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -10,7 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from lamplighter.host.disk import exchange, find_disk_trouble, find_network_type, find_sync, read_kernel_device
+from lamplighter.host.disk import (
+    exchange,
+    find_disk_trouble,
+    find_network_type,
+    find_sync,
+    move_new,
+    read_kernel_device,
+)
 
 # Recorded lines of /proc/self/mountinfo, names changed.
 MOUNTS = r"""
@@ -119,8 +127,8 @@ def test_a_holder_on_an_overlay_is_found_though_stat_tells_another_device(tmp_pa
     code = """
 import os, sys
 from pathlib import Path
-from lamplighter.engine.holder import find_flock
-from lamplighter.engine.keeper import find_keepers
+from lamplighter.engine.holder import read_flock_holder
+from lamplighter.engine.keeper import read_keepers
 from lamplighter.engine.lock import JobLock
 from lamplighter.host.clock import SystemClock
 folder = Path(sys.argv[1]) / "generate"
@@ -129,8 +137,8 @@ for _ in range(2):  # the second time the files lie on the upper layer
     lock.acquire("second")
     lock.release()
 lock.acquire("third")
-kept = {(keeper.pid, keeper.on_folder) for keeper in find_keepers(folder)}
-print(find_flock(folder) == os.getpid() and kept == {(os.getpid(), True), (os.getpid(), False)}, flush=True)
+kept = {(keeper.pid, keeper.on_folder) for keeper in read_keepers(folder)}
+print(read_flock_holder(folder) == os.getpid() and kept == {(os.getpid(), True), (os.getpid(), False)}, flush=True)
 """
     script = (
         f"mount -t tmpfs t {tmp_path} && cd {tmp_path} && mkdir lower upper work seen "
@@ -155,3 +163,22 @@ def test_two_names_are_swapped_in_one_step(tmp_path: Path) -> None:
     assert not exchange("new", "none", folder=folder)
     os.close(folder)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "old"]
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOSYS, errno.ENOTSUP])
+def test_where_no_rename_can_refuse_a_move_looks_first(tmp_path: Path, number: int) -> None:
+    """An old kernel or a file system such as NFS: what is there is still not replaced, and what is not is made."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    with pytest.raises(FileExistsError):
+        move_new(tmp_path / "a", tmp_path / "b", lambda _source, _target: number)
+    move_new(tmp_path / "a", tmp_path / "c", lambda _source, _target: number)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "c"]
+
+
+def test_any_other_trouble_of_a_move_is_raised(tmp_path: Path) -> None:
+    """The move is not tried in another way."""
+    (tmp_path / "a").mkdir()
+    with pytest.raises(OSError, match="No space left"):
+        move_new(tmp_path / "a", tmp_path / "b", lambda _source, _target: errno.ENOSPC)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]

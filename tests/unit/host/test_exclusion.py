@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -54,12 +55,15 @@ def test_who_has_it_alone_keeps_out_those_who_share(tmp_path: Path) -> None:
 
 
 def test_waiting_ends_when_the_other_does(tmp_path: Path) -> None:
-    """Well within the patience."""
+    """Long before the patience is used up."""
     with Child(HOLDER, "excluding", tmp_path) as child:
         child.hear()
+        with pytest.raises(DiskError), excluding(tmp_path, AT_ONCE):
+            pytest.fail("two had it")
+        started = time.monotonic()
         child.tell()
         with excluding(tmp_path, LONG):
-            pass
+            assert time.monotonic() - started < LONG.total_seconds() / 4
 
 
 def test_a_folder_that_is_gone_is_nothing_to_hold(tmp_path: Path) -> None:

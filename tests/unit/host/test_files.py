@@ -300,6 +300,32 @@ def test_a_move_never_replaces_what_is_there(tmp_path: Path, kind: str) -> None:
     assert snapshot(tmp_path) == before
 
 
+def test_a_folder_that_appears_just_before_the_rename_is_not_replaced(tmp_path: Path) -> None:
+    """rename(2) replaces an empty one: another program makes it at the last moment, after every look."""
+    code = """
+    import os, sys
+    from pathlib import Path
+    from lamplighter.errors import DiskError
+    from lamplighter.host.files import move_folder
+    source, target = Path(sys.argv[1]), Path(sys.argv[2])
+
+    def appear(event, arguments):
+        if event in {"os.rename", "ctypes.dlsym"} and not target.exists():
+            target.mkdir()
+
+    sys.addaudithook(appear)
+    try:
+        move_folder(source, target)
+    except DiskError as error:
+        print(error, flush=True)
+    print(source.exists(), target.exists(), flush=True)
+    """
+    (tmp_path / "a").mkdir()
+    with Child(code, tmp_path / "a", tmp_path / "b") as child:
+        assert child.hear() == f"{tmp_path / 'b'}: exists already; move away what is in its place"
+        assert child.hear() == "True True"
+
+
 def test_only_folders_are_moved(tmp_path: Path) -> None:
     """A missing source and a file are told by the source's name, and nothing changes."""
     (tmp_path / "file").write_bytes(b"")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -15,6 +17,9 @@ from tests.simulators.child import Child, is_running, until
 from lamplighter.host.handle import ProcessHandle, end_all
 from lamplighter.host.identity import ProcessEntry, read_process
 
+needs_unshare = pytest.mark.skipif(
+    os.getuid() != 0 or shutil.which("unshare") is None, reason="needs root and unshare(1)"
+)
 SOON, LONG = timedelta(milliseconds=20), timedelta(seconds=20)
 DEAF = """
 import signal
@@ -45,11 +50,35 @@ def test_nobody_has_that_pid() -> None:
         ProcessHandle(done.pid)
 
 
-def test_a_signal_to_one_that_ended_hits_nobody() -> None:
-    """The handle means that process for good."""
+def test_a_signal_to_one_that_ended_is_no_error() -> None:
+    """Who is to end and has ended is as it should be."""
     with Child("input()") as child, ProcessHandle(child.pid) as handle:
         child.kill()
         handle.send(signal.SIGKILL)
+
+
+@needs_unshare
+def test_a_signal_to_one_that_ended_does_not_hit_who_has_its_pid_now() -> None:
+    """The handle means that process for good: in a PID namespace the pid is given to another, who lives on."""
+    code = """
+import os, signal, subprocess
+from datetime import timedelta
+from pathlib import Path
+from lamplighter.host.handle import ProcessHandle
+first = subprocess.Popen(["sleep", "60"])
+with ProcessHandle(first.pid) as handle:
+    first.kill()
+    first.wait()
+    Path("/proc/sys/kernel/ns_last_pid").write_text(str(first.pid - 1))
+    second = subprocess.Popen(["sleep", "60"])
+    handle.send(signal.SIGKILL)
+    with ProcessHandle(second.pid) as other:
+        print(second.pid == first.pid, handle.wait(timedelta(0)), other.wait(timedelta(milliseconds=100)))
+os.kill(second.pid, signal.SIGKILL)
+"""
+    command = ["unshare", "-p", "-f", "--mount-proc", sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == "True True False\n", done.stderr
 
 
 def test_all_of_them_are_asked_and_then_killed() -> None:

@@ -32,6 +32,18 @@ def test_the_count_of_the_first_version_is_read(tmp_path: Path) -> None:
     assert count(tmp_path, "5:devices:/box\n4:cpu,memory:/box\n0::/\n") == 5
 
 
+@pytest.mark.parametrize("content", ["oom_kill_disable 0\nunder_oom 0\n", "", "oom_kill\n", "oom_kill many\n"])
+def test_a_file_without_the_count_says_nothing(tmp_path: Path, content: str) -> None:
+    """Before Linux 4.13 there is no such line: that is no count, and no error; another group's file may have it."""
+    for file in ("memory/box/memory.oom_control", "box/memory.events"):
+        (tmp_path / "tree" / file).parent.mkdir(parents=True)
+        (tmp_path / "tree" / file).write_text(content)
+    assert count(tmp_path, "4:memory:/box\n") is None
+    assert count(tmp_path, "0::/box\n") is None
+    (tmp_path / "tree/box/memory.events").write_text(EVENTS)
+    assert count(tmp_path, "4:memory:/box\n0::/box\n") == 3
+
+
 @pytest.mark.parametrize("groups", ["", "garbage\n", "0::/gone\n", "4:memory:/gone\n", "5:devices:/box\n"])
 def test_where_nothing_is_counted_it_is_not_known(tmp_path: Path, groups: str) -> None:
     """A machine without control groups is no error."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +14,7 @@ from tests.simulators.child import Child, is_running, until
 
 from lamplighter.errors import DiskError, InputError, UpstreamError
 from lamplighter.host.identity import list_children
-from lamplighter.host.session import Session, start_session
+from lamplighter.host.session import Session, start_session, watch_parent
 
 
 def start(tmp_path: Path, *argv: str, **env: str) -> Session:
@@ -147,30 +148,40 @@ except UpstreamError as error:
 
 
 WATCHED = """
-import os, subprocess, sys
+import subprocess, sys
 from lamplighter.host.session import watch_parent
 program = subprocess.Popen(["sleep", "1000"], start_new_session=True)
 watcher = watch_parent(program.pid)
-print(program.pid, flush=True)
-if sys.argv[1] == "close":
-    os.close(watcher)
-    print(program.wait(), flush=True)
-else:
-    sys.stdin.readline()
+print(program.pid, watcher.pid, flush=True)
+sys.stdin.readline()
 """
 
 
-def test_closing_the_watchers_pipe_ends_the_program() -> None:
-    """That is what stands in for the kernel's own way where there is none."""
-    with Child(WATCHED, "close") as child:
-        child.hear()
-        assert child.hear() == str(-signal.SIGKILL)
-
-
 def test_a_killed_parent_ends_the_program_by_its_watcher() -> None:
-    """The pipe closes with the process, however it dies."""
-    with Child(WATCHED, "wait") as child:
-        pid = int(child.hear())
+    """The pipe closes with the process, however it dies; it stands in for the kernel's way where there is none."""
+    with Child(WATCHED) as child:
+        pid, watcher = map(int, child.hear().split())
         assert is_running(pid)
         child.kill()
         until(lambda: not is_running(pid), "the program ends after its parent")
+        until(lambda: not is_running(watcher), "the watcher ends after both")
+
+
+@pytest.mark.parametrize("is_watcher_there", [True, False])
+def test_a_closed_session_signals_nobody(is_watcher_there: bool) -> None:
+    """Its group's number may be another program's by then, which a living one stands for here; no watcher stays."""
+    before = list_children()
+    process = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    watcher = watch_parent(process.pid)
+    try:
+        with Session(process, watcher, frozenset(before)) as session:
+            assert session.end_strays() == (0, 0)  # the watcher is none
+            assert is_running(watcher.pid)
+            if not is_watcher_there:
+                os.kill(watcher.pid, signal.SIGKILL)
+        session.close()
+        assert list_children() == [*before, process.pid]
+        assert not session.wait(timedelta(milliseconds=50))
+    finally:
+        process.kill()
+        process.wait()
