@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import tempfile
@@ -106,6 +107,14 @@ def test_status_tells_how_the_last_run_let_go(workspace: Path, holder: Holder) -
     shown = run("lock", "status", "generate", "--workspace", workspace)
     assert f"generate: free; last held by pid {holder.pid} since" in shown.out
     assert shown.out.splitlines()[0].endswith(", ended: produced")
+
+
+def test_status_of_a_real_run_says_what_it_was_at_and_how_it_ended(workspace: Path) -> None:
+    """The product says so itself, not only a holder of the tests."""
+    assert run("generate", "--workspace", workspace).code == 0
+    record = json.loads((workspace / "state" / "locks" / "generate" / "owner.json").read_text())
+    assert (record["state"], record["ended"]) == ("released", "produced")
+    assert record["phase"]
 
 
 def test_status_does_not_believe_the_record(workspace: Path, lock_dir: Path, holder: Holder) -> None:

@@ -24,6 +24,7 @@ from lamplighter.host.signals import Interrupted, Interrupts, holding_interrupts
 from lamplighter.value import replace, value
 
 Say = Callable[[str], None]
+_PHASE_EVERY = timedelta(seconds=1)
 _MOST_ESCAPED = 60  # a record names 64 processes; the worker itself must stay among them
 
 
@@ -36,7 +37,8 @@ class Run:
     """A run at work: its number, the generation of its lock, `check` before every commit, `say` for progress.
 
     For work in a process of its own: the claim and the mark that process gets, `started` to have it recorded, `flag`
-    for what is told beside the outcome, `show` for words that are in a log already. `left` says how much of the run's
+    for what is told beside the outcome, `show` for words that are in a log already, `phase` for what the lock's record
+    says it is at. `left` says how much of the run's
     limit remains (None: there is no limit).
     """
 
@@ -49,6 +51,7 @@ class Run:
     started: Callable[[Child], None] = _ignore
     flag: Callable[[str], None] = _ignore
     show: Say = _ignore
+    phase: Say = _ignore
     left: Callable[[], timedelta | None] = lambda: None
 
 
@@ -90,6 +93,21 @@ class _Attempt:
         if self.lock is not None:
             self.lock.release(ended)
         self.lock = None
+
+
+class _Phases:
+    """Writes what a run is at into its lock's record, at most once a second."""
+
+    def __init__(self, lock: JobLock, clock: Clock) -> None:
+        self._lock = lock
+        self._clock = clock
+        self._next = timedelta(0)
+
+    def note(self, line: str) -> None:
+        now = self._clock.monotonic()
+        if now >= self._next:
+            self._next = now + _PHASE_EVERY
+            self._lock.describe(phase=line)
 
 
 class Supervisor:
@@ -166,6 +184,7 @@ class Supervisor:
             started=start,
             flag=attempt.flags.append,
             show=self._show,
+            phase=_Phases(lock, self._clock).note,
             left=lambda: limit - (self._clock.monotonic() - began) if limit is not None else None,
         )
 

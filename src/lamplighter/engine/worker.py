@@ -287,7 +287,7 @@ class Worker:
         """Return what passes a worker's lines on to the person: our own worker's log, another command's output."""
         if self._order.must_report:
             log = log_file(self._state_dir, self._job, run.number)
-            return (Relay(log, lambda line: run.show(line.partition(" ")[2])),)
+            return (Relay(log, lambda line: _pass_on(run, line.partition(" ")[2])),)
         if not self._show_output:
             return ()
         secrets = self._order.secrets
@@ -305,6 +305,11 @@ class Worker:
 
 def _name_streams(state_dir: Path, job: str, number: int) -> tuple[Path, Path]:
     return out_file(state_dir, job, number), err_file(state_dir, job, number)
+
+
+def _pass_on(run: Run, line: str) -> None:
+    run.show(line)
+    run.phase(line)
 
 
 def _redact_report(report: RunReport, secrets: tuple[str, ...]) -> RunReport:

@@ -19,7 +19,7 @@ from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.engine.ledger import MIGRATIONS, Ledger, RunRow
 from lamplighter.engine.lock import JobLock, Terms
 from lamplighter.engine.log import log_file, out_file
-from lamplighter.engine.owner import OWNER_FILE
+from lamplighter.engine.owner import OWNER_FILE, read_owner
 from lamplighter.engine.supervisor import Run, Setup, Supervisor, perform
 from lamplighter.errors import (
     ConfigError,
@@ -457,6 +457,22 @@ def test_the_record_says_how_the_run_ended(place: Place, work: Callable[[Run], R
     place.run(work)
     record = json.loads((place.state_dir / "locks" / "generate" / OWNER_FILE).read_text())
     assert (record["state"], record["ended"]) == ("released", ended)
+
+
+def test_the_record_says_what_the_run_is_at_once_a_second(place: Place) -> None:
+    """Who waits for it sees what it waits for; a run that says much writes little."""
+    seen = []
+    folder = place.state_dir / "locks" / "generate"
+
+    def work(run: Run) -> RunReport:
+        for line, pause in (("copy", 0.2), ("photos", 0.9), ("slides", 0)):
+            run.phase(line)
+            seen.append(getattr(read_owner(folder), "phase", None))
+            place.clock.wait(timedelta(seconds=pause))
+        return MADE
+
+    assert place.run(work) == MADE
+    assert seen == ["copy", "copy", "slides"]
 
 
 def test_no_tail_of_a_run_that_broke_off_holds_a_secret(place: Place) -> None:
