@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import os
 import sys
 
 
@@ -18,6 +20,8 @@ def main() -> int:
         finally:
             gc.freeze()  # nor does leaving: to look through all that was loaded once more costs 12 ms
     except KeyboardInterrupt:
+        with contextlib.suppress(OSError, AttributeError):  # no standard error
+            os.write(sys.stderr.fileno(), b"lamplighter: interrupted\n")
         return 130
 
 

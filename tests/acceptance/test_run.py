@@ -7,6 +7,7 @@ import os
 import pty
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tests.simulators.child import LIMIT_SECONDS, until
 
 from lamplighter.engine.lock import JobLock
 from lamplighter.engine.owner import read_owner
+from lamplighter.engine.worker import STOP_GRACE
 from lamplighter.host.clock import SystemClock
 
 
@@ -51,6 +53,8 @@ def test_what_a_command_says_of_itself_is_its_outcome(
     jobs: Jobs, result: dict[str, object] | None, exit_code: int, outcome: str, code: int
 ) -> None:
     """By its result file, else by its exit code; the result file is read once and taken away."""
+    for name in ("report-7", "a", "b"):
+        (jobs.folder / name).write_text(name)
     ended = jobs.shell("x", f"{write_result(**result) if result else ':'}; exit {exit_code}")
     assert (ended.code, jobs.told()) == (code, (outcome, code, ()))
     assert ended.out.startswith(f"x: {outcome}: ")
@@ -243,8 +247,11 @@ def test_generate_and_post_are_jobs_of_run_too(stocked: Path) -> None:
     assert run("run", "post", "--json", "--workspace", stocked).value()["outcome"] == "produced"
 
 
-def press_keys(jobs: Jobs, script: str, *, times: int) -> tuple[int, str]:
-    """Run a script at a real terminal, press Ctrl-C there so often once it is up; return exit code and screen."""
+def press_keys(jobs: Jobs, script: str, *, times: int, answer: bytes = b"") -> tuple[int, str]:
+    """Run a script at a real terminal, press Ctrl-C there so often once it is up; return exit code and screen.
+
+    Each time but the last an answer is waited for, where one is expected.
+    """
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [PROGRAM, "run", "x", "--", "sh", "-c", script],
@@ -258,10 +265,12 @@ def press_keys(jobs: Jobs, script: str, *, times: int) -> tuple[int, str]:
     os.close(theirs)
     try:
         jobs.wait_for("up")
-        for _ in range(times):
-            os.write(ours, b"\x03")
-        code = process.wait(LIMIT_SECONDS)
         screen = b""
+        for left in reversed(range(times)):
+            os.write(ours, b"\x03")
+            while left and answer not in screen:
+                screen += os.read(ours, 65_536)
+        code = process.wait(LIMIT_SECONDS)
         while True:
             try:
                 more = os.read(ours, 65_536)
@@ -286,9 +295,12 @@ def test_ctrl_c_is_clean(jobs: Jobs, times: int) -> None:
 
 
 def test_a_command_that_does_not_heed_ctrl_c_is_ended(jobs: Jobs) -> None:
-    """After ten seconds it is killed, and the run is interrupted all the same."""
+    """That it has ten seconds is said; a second Ctrl-C ends it at once, and the run is interrupted all the same."""
     nap = new_nap()
-    code, _ = press_keys(jobs, f"trap '' INT; echo up > up; sleep {nap}; sleep {nap}", times=2)
+    began = time.monotonic()
+    code, screen = press_keys(jobs, f"trap '' INT; echo up > up; sleep {nap}; sleep {nap}", times=2, answer=b"stopping")
+    assert time.monotonic() - began < STOP_GRACE.total_seconds() / 2
+    assert "stopping; the command has up to 10 s" in screen
     assert (code, jobs.told()[:2], list_pids(nap)) == (130, ("interrupted", 130), [])
 
 
@@ -303,3 +315,27 @@ def test_outside_a_workspace_runs_and_locks_are_looked_at_where_run_records_them
     assert "backup" in run("runs", "list").out
     assert "backup" in run("lock", "status", "backup").out
     assert run("generate").code == 66
+
+
+@pytest.mark.parametrize("outputs", [["/no/such"], ["there", "gone"], ["empty"]])
+def test_an_output_that_was_never_made_is_no_success(jobs: Jobs, outputs: list[str]) -> None:
+    """Whatever the result file says."""
+    result = write_result(outcome="produced", outputs=outputs)
+    assert jobs.shell("x", f"echo > there; : > empty; {result}").code == 70
+    assert "its result file does not count: it names the output" in jobs.line()
+
+
+def test_logs_that_are_removed_in_mid_run_are_told(jobs: Jobs) -> None:
+    """What the command wrote is lost, and the run says so."""
+    ended = jobs.shell("x", 'rm -r "$(dirname "$LAMPLIGHTER_RESULT")"; echo lost')
+    assert "is lost: somebody removed or replaced that meanwhile" in ended.out
+    assert jobs.told() == ("completed", 0, ("output_lost",))
+
+
+@pytest.mark.parametrize("ending", ["out", "err", "log"])
+def test_a_pipe_in_the_place_of_a_log_holds_nobody_up(jobs: Jobs, ending: str) -> None:
+    """Where the output goes it is a failure of the disk; without our own words the work is done."""
+    assert jobs.shell("x", "true").code == 0
+    os.mkfifo(jobs.state_dir / "logs" / "x" / f"2.{ending}")
+    ended = jobs.shell("x", "true", "--max-runtime", "5s")
+    assert ended.code == (0 if ending == "log" else 74), ended

@@ -61,6 +61,12 @@ def test_the_worker_of_a_killed_supervisor_dies_with_it(jobs: Jobs) -> None:
         until(lambda: not list_pids(nap), "the worker is gone")
 
 
+def test_what_was_left_is_told_by_how_much_there_was_of_it(jobs: Jobs) -> None:
+    """Not by what it forks while it is ended: one loop is one process, or two with what it waits for."""
+    told = jobs.shell("x", "(trap '' TERM; while :; do sleep 0.02; done) & sleep 0.1").out
+    assert "ended 1 process it left behind" in told or "ended 2 processes it left behind" in told
+
+
 @pytest.mark.parametrize("environment", ["marked", "scrubbed"])
 def test_what_the_worker_left_is_ended_before_the_next_run_starts_work(jobs: Jobs, environment: str) -> None:
     """Its children and those in sessions of their own: the next command already sees none of them."""

@@ -306,7 +306,7 @@ def test_post_and_what_it_leaves(desk: Desk) -> None:
     assert status.posted_today.feature_id == "feature-0001-wrenfold"
     assert status.next_post_at == START.replace(hour=19, minute=30)
     (run,) = looking.read_runs(workspace_of(desk), job="post", limit=9)
-    assert any("produced" in line for line in looking.read_log(workspace_of(desk), run.number))
+    assert any("produced" in line for part in looking.read_log(workspace_of(desk), run.number) for line in part.lines)
     assert looking.find_run(workspace_of(desk), run.number) == run
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +19,7 @@ from lamplighter.engine.reconcile import see_as_ended
 from lamplighter.featurepost import generate
 from lamplighter.featurepost.generate import StockLevel, read_level
 from lamplighter.featurepost.stock import Place
+from lamplighter.host.files import open_without_waiting
 from lamplighter.publish import post
 from lamplighter.publish.journal import Entry
 from lamplighter.schedule.cadence import next_slot
@@ -78,21 +81,45 @@ def find_run(workspace: Workspace, number: int) -> RunRow:
         return _seen(parts.ledger.find(number), parts)
 
 
-def read_log(workspace: Workspace, number: int) -> tuple[str, ...]:
-    """Return the log of a run, none when it never wrote a line; raises InputError."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPart:
+    """What was written to one of a run's logs."""
+
+    what: str
+    file: Path
+    lines: tuple[str, ...]
+
+
+def read_log(workspace: Workspace, number: int) -> tuple[LogPart, ...]:
+    """Return the logs of a run in which anything is, that of our own words last; raises InputError."""
     with reading(workspace) as parts:
         run = parts.ledger.find(number)
-        files = (file(parts.settings.state_dir, run.job, number) for file in (log_file, out_file, err_file))
-        return tuple(line for file in files for part in log_parts(file) for line in _read_lines(part, file))
+        found = []
+        for what, name in (("standard output", out_file), ("standard error", err_file), ("the run", log_file)):
+            file = name(parts.settings.state_dir, run.job, number)
+            lines = tuple(line for part in log_parts(file) for line in _read_lines(part, file))
+            if lines:
+                found.append(LogPart(what=what, file=file, lines=lines))
+        return tuple(found)
+
+
+def find_logs(workspace: Workspace, run: RunRow) -> tuple[Path, ...]:
+    """Return the logs of a run that there are."""
+    with reading(workspace) as parts:
+        files = (name(parts.settings.state_dir, run.job, run.number) for name in (log_file, out_file, err_file))
+        return tuple(part for file in files for part in log_parts(file))
 
 
 def _read_lines(part: Path, file: Path) -> Iterator[str]:
     """Give the lines of a log's part; where the beginning is gone, or it is very long, that is said first."""
-    size = part.stat().st_size
-    if part != file or size > _LONGEST_LOG:
-        yield f"… what {file.name} said before this is not kept, or not shown: {part}"
-    with part.open("rb") as stream:
-        stream.seek(max(0, size - _LONGEST_LOG))
+    with open(part, "rb", opener=open_without_waiting) as stream:
+        status = os.fstat(stream.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            yield f"… {part} is not a regular file"
+            return
+        if part != file or status.st_size > _LONGEST_LOG:
+            yield f"… what {file.name} said before this is not kept, or not shown: {part}"
+        stream.seek(max(0, status.st_size - _LONGEST_LOG))
         yield from stream.read(_LONGEST_LOG).decode("utf-8", "replace").splitlines()
 
 

@@ -99,10 +99,11 @@ def main(argv: Sequence[str] | None = None, *, handler: Handler | None = None) -
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     arguments = _parse(argv)
+    console = Console(as_json=arguments.json)
     try:
         _tell_head(arguments)
         with holding_interrupts() as interrupts, interrupts.raising():
-            code: int = (handler or arguments.handler)(arguments, Console(as_json=arguments.json))
+            code: int = (handler or arguments.handler)(arguments, console)
     except LamplighterError as error:
         return _tell_error(error, arguments)
     except OSError as error:  # what the machine did, in a place that no part expects it
@@ -116,6 +117,8 @@ def main(argv: Sequence[str] | None = None, *, handler: Handler | None = None) -
         _tell_value({"error": text, "exit_code": _BUG_EXIT}, arguments)
         print_error(f"{text}; --debug shows where")
         return _BUG_EXIT
+    finally:
+        console.finish()
     return code
 
 
@@ -135,7 +138,9 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
         is_run = given[:1] == ["run"]
         ours, mark, words = _split(given) if is_run else (given, False, [])
         parser = build_parser(whole=not is_run)
-        arguments = parser.parse_args(ours)
+        arguments, unknown = parser.parse_known_args(ours)
+        if unknown:
+            _refuse_unknown(parser, unknown, ours, is_run=is_run and not mark)
         arguments.has_words, arguments.words = mark, words
         if any("\udc80" <= letter <= "\udcff" for word in vars(arguments).values() for letter in str(word)):
             parser.error("an argument is not text in this terminal's encoding")
@@ -147,6 +152,14 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
                 close_output(sys.stdout)
         raise
     return arguments
+
+
+def _refuse_unknown(parser: Parser, unknown: list[str], ours: list[str], *, is_run: bool) -> NoReturn:
+    first = ours.index(unknown[0]) if unknown[0] in ours else 0
+    if is_run and first > 1 and not unknown[0].startswith("-"):
+        words = [*ours[:first], "--", *ours[first:]]
+        parser.error(f"put -- before the command: lamplighter {' '.join(words)}")
+    parser.error(f"unrecognized arguments: {' '.join(unknown)}")
 
 
 def _split(given: list[str]) -> tuple[list[str], bool, list[str]]:
@@ -172,5 +185,7 @@ def _tell_error(error: LamplighterError, arguments: argparse.Namespace) -> int:
 
 
 def _tell_value(value: Json, arguments: argparse.Namespace) -> None:
+    console = Console(as_json=arguments.json)
+    console.hurry()
     with contextlib.suppress(LamplighterError):
-        Console(as_json=arguments.json).value(value)
+        console.value(value)

@@ -44,6 +44,7 @@ def _demo(arguments: argparse.Namespace, console: Console) -> int:
     folder = Path(arguments.folder or arguments.workspace or _DEMO_FOLDER)
     with console.working("making features"):
         result = making.demo(folder, SystemClock(), console.say)
+    console.hurry()
     console.line()
     console.line(f"{'A new' if result.new else 'The'} demo workspace: {_short(result.folder)}")
     for report in result.generated:

@@ -11,6 +11,7 @@ from lamplighter.errors import DiskError
 
 def tell_report(console: Console, job: str, report: RunReport) -> int:
     """Print a run's outcome, as one line or as one JSON value, and return its exit code."""
+    console.hurry()
     with contextlib.suppress(DiskError):  # what the run did counts, not whether it could be told
         console.value(describe_report(job, report))
     tell_line(console, job, report)
@@ -19,6 +20,7 @@ def tell_report(console: Console, job: str, report: RunReport) -> int:
 
 def tell_line(console: Console, job: str, report: RunReport) -> None:
     """Print a run's outcome in a line for a person, with the evidence where nothing was done."""
+    console.hurry()
     tell = console.bad if report.exit_code else console.good
     with contextlib.suppress(DiskError):
         tell(f"{job}: {report.outcome.value}: {report.line}")

@@ -14,6 +14,7 @@ from lamplighter.cli.console import Console
 from lamplighter.cli.report import tell_report
 from lamplighter.config.basics import read_duration
 from lamplighter.engine.job import RunReport
+from lamplighter.engine.result import RESULT_VARIABLE
 from lamplighter.engine.settings import JobSettings
 from lamplighter.errors import UsageError
 
@@ -28,10 +29,16 @@ def add_commands(add: Add) -> None:
         "--scheduled", action="store_true", help="a scheduler started this: do nothing unless it is due"
     )
     parser.add_argument("--wait", type=_duration, default=timedelta(0), metavar="TIME", help="for another run, e.g. 5m")
-    parser.add_argument("--output", default="", metavar="GLOB", help="the command must leave a new file that matches")
+    parser.add_argument(
+        "--output", type=_pattern, metavar="GLOB", help="the command must leave a new file that matches"
+    )
     parser.add_argument("--max-runtime", type=_limit, metavar="TIME", help="the command is ended after it, e.g. 30m")
     parser.add_argument("--expected-runtime", type=_limit, metavar="TIME", help="after it the run is flagged")
-    parser.epilog = "After -- comes the command, its arguments as given and never through a shell."
+    parser.usage = "lamplighter run JOB [OPTION]… [-- COMMAND [ARGUMENT]…]"
+    parser.epilog = (
+        "After -- comes the command, its arguments as given and never through a shell. It may say how it ended, and "
+        f"what it made, as JSON in the file that ${RESULT_VARIABLE} names: docs/how-to/own-command.md."
+    )
 
 
 def _duration(text: str) -> timedelta:
@@ -39,6 +46,12 @@ def _duration(text: str) -> timedelta:
     if duration is None or not timedelta(0) <= duration <= _LONGEST:
         raise argparse.ArgumentTypeError(f"{text[:40]!r} is no time like 30s, 5m, 2h or 1d")
     return duration
+
+
+def _pattern(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty; leave it out where the command leaves no file")
+    return text
 
 
 def _limit(text: str) -> timedelta:
@@ -64,7 +77,7 @@ def _run_words(arguments: argparse.Namespace, console: Console, started: Started
         name=arguments.job,
         command=tuple(arguments.words),
         folder=place.absolute(Path()),
-        output=arguments.output,
+        output=arguments.output or "",
         limit=arguments.max_runtime,
         expected=arguments.expected_runtime,
     )

@@ -42,13 +42,15 @@ def _list(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _show(arguments: argparse.Namespace, console: Console) -> int:
-    run = looking.find_run(place.open_workspace_to_look(arguments.workspace, console.say), arguments.number)
-    for key, value in _describe(run).items():
+    workspace = place.open_workspace_to_look(arguments.workspace, console.say)
+    run = looking.find_run(workspace, arguments.number)
+    described = {**_describe(run), "logs": [str(file) for file in looking.find_logs(workspace, run)]}
+    for key, value in described.items():
         first, *rest = _words(value).splitlines() or ["-"]
         console.line(f"{key.replace('_', ' '):<14} {first}")
         for line in rest:
             console.line(f"{'':<14} {line}")
-    console.value(_describe(run))
+    console.value(described)
     return 0
 
 
@@ -62,10 +64,14 @@ def _words(value: Json) -> str:
 
 
 def _log(arguments: argparse.Namespace, console: Console) -> int:
-    lines = looking.read_log(place.open_workspace_to_look(arguments.workspace, console.say), arguments.number)
-    for line in lines:
-        console.line(line)
-    console.value(list(lines))
+    parts = looking.read_log(place.open_workspace_to_look(arguments.workspace, console.say), arguments.number)
+    for part in parts:
+        console.line(f"— {part.what}: {part.file}")
+        for line in part.lines:
+            console.line(line)
+    if not parts:
+        console.line(f"run {arguments.number} left no line")
+    console.value([{"what": part.what, "file": str(part.file), "lines": list(part.lines)} for part in parts])
     return 0
 
 

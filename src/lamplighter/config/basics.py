@@ -27,6 +27,8 @@ LIMIT_BYTES = 64_000  # a name of a megabyte of dots takes tomllib minutes
 STATE_DIR, ACCOUNT, ZONE = "state", "main", "UTC"
 BUILT_IN_JOBS = ("generate", "post", "watch")
 REMEDY = "correct it and run again"
+_NO_OUTPUT = "leave the line out where the command leaves no file"
+_NAMELESS = MappingProxyType({"env:": "variable", "file:": "file"})
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _ACCOUNT = re.compile(r"[a-z0-9-]{1,40}")
 _JOB = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
@@ -125,6 +127,11 @@ def parse_job(job: str, table: Mapping[str, object], workspace_dir: Path) -> Job
     for variable in env:
         if not _VARIABLE.fullmatch(variable):
             raise ConfigError(name, f"{where}.env: {variable[:40]!r} is no name of a variable", REMEDY)
+        if env[variable].strip() in _NAMELESS:
+            kind, what = env[variable].strip(), _NAMELESS[env[variable].strip()]
+            raise ConfigError(name, f"{where}.env.{variable}: the name of the {what} is missing behind {kind}", REMEDY)
+    if "output" in table and not reader.text("output").strip():
+        raise ConfigError(name, f"{where}.output is empty: it is a pattern like 'backups/*.tar'", _NO_OUTPUT)
     return JobSettings(
         name=job,
         command=command,

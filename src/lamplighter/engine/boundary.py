@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 from lamplighter.engine.job import Outcome, RunReport
 from lamplighter.errors import FailureClass, LamplighterError
+from lamplighter.host.files import disk_error
 from lamplighter.host.signals import Interrupted
 
 _LONGEST_CAUSE = 500
@@ -21,16 +24,31 @@ def bounded(work: Callable[[], RunReport], *, number: int, log: Callable[[str], 
         )
     except LamplighterError as error:
         return report_error(error)
+    except OSError as error:  # what the machine did, in a place that no part expects it
+        _log_traceback(error, log)
+        if error.filename is None:
+            return _report_bug(error, number)
+        return report_error(disk_error(Path(os.fsdecode(error.filename)), error))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the one boundary: whatever happens is an outcome
-        import traceback  # noqa: PLC0415 - it loads much, and this is for a bug
+        _log_traceback(error, log)
+        return _report_bug(error, number)
 
-        for line in "".join(traceback.format_exception(error)).splitlines():
-            log(line)
-        what = " ".join("".join(traceback.format_exception_only(error)).split())
-        return RunReport(
-            outcome=Outcome.CRASHED,
-            line=f"a bug in lamplighter: {what[:_LONGEST_CAUSE]}; lamplighter runs log {number} shows it",
-        )
+
+def _log_traceback(error: BaseException, log: Callable[[str], None]) -> None:
+    import traceback  # noqa: PLC0415 - it loads much, and this is for a bug
+
+    for line in "".join(traceback.format_exception(error)).splitlines():
+        log(line)
+
+
+def _report_bug(error: BaseException, number: int) -> RunReport:
+    import traceback  # noqa: PLC0415 - the same
+
+    what = " ".join("".join(traceback.format_exception_only(error)).split())
+    return RunReport(
+        outcome=Outcome.CRASHED,
+        line=f"a bug in lamplighter: {what[:_LONGEST_CAUSE]}; lamplighter runs log {number} shows it",
+    )
 
 
 def report_error(error: LamplighterError) -> RunReport:

@@ -10,6 +10,7 @@ from lamplighter.errors import FailureClass
 from lamplighter.value import replace, value
 
 _OWN_CODE = "exit code"
+_OUR_WORDS = "lamplighter: "
 _ASKING = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 
 
@@ -32,12 +33,13 @@ class WorkerEnd:
 class Declared:
     """What a command said it would leave: the pattern of its output, and which new or changed files match it.
 
-    `found` names the first of them, `total` counts them all.
+    `found` names the first of them, `total` counts them all; `why_not` is why what matches is no output, if it is none.
     """
 
     pattern: str
     found: tuple[str, ...]
     total: int
+    why_not: str = ""
 
 
 def decide_end(
@@ -78,10 +80,15 @@ def _decide_signal(end: WorkerEnd) -> RunReport:
 
 
 def _decide_silence(end: WorkerEnd, trouble: str) -> RunReport:
-    """A worker of ours that does not say how it ended is a bug, unless there was no room to say it."""
-    if end.code == FailureClass.DISK.value:
-        line = end.last_words.removeprefix("lamplighter: ") or "its worker could not write how it ended"
-        return RunReport(outcome=Outcome.FAILED, failure=FailureClass.DISK, line=line)
+    """A worker of ours that does not say how it ended is a bug, unless it says why it could not."""
+    failure = next((one for one in FailureClass if one.value == end.code), None)
+    said = end.last_words.removeprefix(_OUR_WORDS) if end.last_words.startswith(_OUR_WORDS) else ""
+    if failure is FailureClass.DISK:
+        said = said or end.last_words or "its worker could not write how it ended"
+    elif failure is not None and not trouble:  # another run of the job cleared it away, its lock taken from under it
+        said = said or f"its worker failed ({failure.name.lower()}), and what it wrote of how is gone"
+    if failure is not None and said:
+        return RunReport(outcome=Outcome.FAILED, failure=failure, line=said)
     how = trouble or "without saying how"
     return RunReport(
         outcome=Outcome.CRASHED, line=_with_words(f"its worker ended with exit code {end.code}, {how}", end)
@@ -96,7 +103,7 @@ def _decide_command(end: WorkerEnd, result: RunReport | None, trouble: str, decl
         if result is not None and result.exit_code:
             return replace(result, evidence=(*result.evidence, *code))
         return _fail(_with_words(f"exit code {end.code}", end), code)
-    if result is not None and (declared is None or not result.made_output):
+    if result is not None and (declared is None or not (result.made_output or result.outcome is Outcome.COMPLETED)):
         return result
     if declared is None:
         return RunReport(outcome=Outcome.COMPLETED, line="exit code 0; no output is declared", evidence=code)
@@ -106,8 +113,9 @@ def _decide_command(end: WorkerEnd, result: RunReport | None, trouble: str, decl
 def _decide_output(result: RunReport | None, declared: Declared, code: tuple[Evidence, ...]) -> RunReport:
     """Success is the output, not the exit code."""
     if not declared.found:
-        return _fail(f"exit code 0, but no new output matches {declared.pattern!r}", code)
-    if result is not None:
+        why = f": {declared.why_not}" if declared.why_not else ""
+        return _fail(f"exit code 0, but no new output matches {declared.pattern!r}{why}", code)
+    if result is not None and result.made_output:
         return replace(result, outputs=result.outputs or declared.found)
     return RunReport(outcome=Outcome.PRODUCED, line=_say_outputs(declared), outputs=declared.found, evidence=code)
 

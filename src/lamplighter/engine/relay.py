@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from lamplighter.host.files import open_without_waiting
+
 _MOST_BYTES = 64_000
+_MOST_LINES = 2_000  # at a time: who passes on must also look after the run's limit
 
 
 class Relay:
@@ -29,7 +32,7 @@ class Relay:
         if size == self._at:
             return
         try:
-            with self._file.open("rb") as stream:
+            with open(self._file, "rb", opener=open_without_waiting) as stream:
                 stream.seek(self._at)
                 new = stream.read(size - self._at)
         except OSError:
@@ -37,7 +40,9 @@ class Relay:
         self._at += len(new)
         *lines, self._rest = (self._rest + new).split(b"\n")
         self._rest = self._rest[-_MOST_BYTES:]
-        for line in lines:
+        if len(lines) > _MOST_LINES:
+            self._show(f"… {len(lines) - _MOST_LINES:,} lines are in the log only")
+        for line in lines[-_MOST_LINES:]:
             self._show(line.decode("utf-8", "replace"))
 
     def finish(self) -> None:

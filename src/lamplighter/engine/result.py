@@ -49,8 +49,9 @@ def render_result(report: RunReport) -> bytes:
 def parse_result(content: bytes, *, is_ours: bool = False) -> RunReport:
     """Return what a result file says; raises ValueError, one line, for anything else.
 
-    Only `outcome` is needed; `failure` is a class of DESIGN §3 in small letters, e.g. "upstream". A worker of ours may
-    say more than a command: flags, a signal, and the outcomes that go with it.
+    Only `outcome` is needed, with needs_human the `line` too; `failure` is a class of DESIGN §3 in small letters, e.g.
+    "upstream". A worker of ours may say more than a command: flags, a signal, and the outcomes that go with it. The
+    outputs' names are as they were written, so that they can be looked for.
     """
     try:
         found = json.loads(content)
@@ -62,15 +63,18 @@ def parse_result(content: bytes, *, is_ours: bool = False) -> RunReport:
     if unknown:
         raise ValueError(f"{min(unknown)[:40]!r} is no key of it")
     outcome = _outcome(found.get("outcome"), _NOT_FOR_WORKERS if is_ours else _NOT_FOR_COMMANDS)
+    line = _text(found.get("line", ""))
+    if outcome is Outcome.NEEDS_HUMAN and not line.strip():
+        raise ValueError('needs_human without a "line" that says what to type')
     return RunReport(
         outcome=outcome,
-        line=render_line(_text(found.get("line", outcome.value)), limit=_LONGEST_LINE),
+        line=render_line(line if line.strip() else outcome.value, limit=_LONGEST_LINE),
         evidence=tuple(
             Evidence(name=render_line(name), value=render_line(_text(value)))
             for name, value in _mapping(found.get("evidence") or {}).items()
         ),
         outputs=_texts(found.get("outputs") or []),
-        flags=_texts(found.get("flags") or []),
+        flags=tuple(map(render_line, _texts(found.get("flags") or []))),
         failure=_failure(found.get("failure"), frozenset(FailureClass) if is_ours else _FAILURES),
         signal=_signal(found.get("signal")),
     )
@@ -110,7 +114,7 @@ def _mapping(value: object) -> Mapping[str, object]:
 def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or len(value) > _MOST_ENTRIES:
         raise ValueError("a list of texts was expected")
-    return tuple(render_line(_text(entry)) for entry in value)
+    return tuple(_text(entry) for entry in value)
 
 
 def _text(value: object) -> str:

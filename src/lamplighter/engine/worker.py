@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +11,7 @@ from lamplighter.engine.claim import Claim
 from lamplighter.engine.ending import Declared, WorkerEnd, decide_end
 from lamplighter.engine.job import Evidence, RunReport
 from lamplighter.engine.log import err_file, log_file, log_parts, out_file, redact, redact_file, rotate
-from lamplighter.engine.output import Mark, choose_new, read_outputs
+from lamplighter.engine.output import Mark, choose_new, explain_none, find_missing, read_outputs
 from lamplighter.engine.owner import Child
 from lamplighter.engine.relay import Relay, read_size
 from lamplighter.engine.result import CLAIM_VARIABLE, MOST_BYTES, RESULT_VARIABLE, parse_result
@@ -20,7 +19,14 @@ from lamplighter.engine.supervisor import Run
 from lamplighter.engine.takeover import MARK
 from lamplighter.errors import InputError, LamplighterError, render_line
 from lamplighter.host.clock import Clock
-from lamplighter.host.files import TEMPORARY_PREFIX, make_folder, read_capped, write_atomic
+from lamplighter.host.files import (
+    TEMPORARY_PREFIX,
+    list_folder,
+    make_folder,
+    open_without_waiting,
+    read_capped,
+    write_atomic,
+)
 from lamplighter.host.identity import read_process
 from lamplighter.host.memory import count_oom_kills
 from lamplighter.host.session import Session, start_session
@@ -137,6 +143,7 @@ class Worker:
         with self._start(run, limit) as session:
             child = session.identity
             try:
+                written = [_identify(file) for file in self._stream_files(run)]
                 run.started(Child(pid=child.pid, start=child.start, command=self._order.argv[0]))
                 end = self._wait(session, run, relays, deferral, limit)
             except BaseException:
@@ -147,6 +154,7 @@ class Worker:
             for relay in relays:
                 relay.finish()
             self._end_strays(session, run)
+            self._tell_of_lost(written, run)
             return replace(end, code=session.reap())
 
     def _wait(
@@ -164,10 +172,11 @@ class Worker:
                 ends.append(self._watch(session, run, relays, limit))
         except Interrupted as interrupt:
             if not ends:
-                session.end(STOP_GRACE, interrupt.number)
+                run.say(f"stopping; the command has up to {STOP_GRACE.seconds} s, a second Ctrl-C ends it at once")
+                session.end(STOP_GRACE, interrupt.number, deferral.is_urgent)
                 ends.append(WorkerEnd(code=None, asked=interrupt.number))
         if ends[0].ran_out is not None:
-            session.end(STOP_GRACE)
+            session.end(STOP_GRACE, is_urgent=deferral.is_urgent)
         return ends[0]
 
     def _find_limit(self, run: Run) -> timedelta | None:
@@ -220,8 +229,17 @@ class Worker:
         ended, left = session.end_strays()
         if ended > left:
             run.flag(f"leftovers_ended={ended - left}")
+            run.say(f"ended {_count(ended - left)} it left behind")
         if left:
-            run.say(f"{left} processes that the worker left cannot be ended")
+            run.say(f"{_count(left)} it left behind cannot be ended")
+
+    def _tell_of_lost(self, written: list[tuple[int, int] | None], run: Run) -> None:
+        """Say that somebody removed or replaced what the worker wrote to."""
+        files = zip(self._stream_files(run), written, strict=True)
+        lost = [str(file) for file, before in files if before is None or _identify(file) != before]
+        if lost:
+            run.flag("output_lost")
+            run.say(f"what it wrote to {' and '.join(lost)} is lost: somebody removed or replaced that meanwhile")
 
     def _settle(self, end: WorkerEnd, before: Mapping[str, Mark], run: Run) -> RunReport:
         """Take the secrets out of what the worker wrote, and return what its end means."""
@@ -231,6 +249,11 @@ class Worker:
         if secrets:
             self._redact(run.number, run)
         result, trouble = _read_result(self._result_file(run), is_ours=self._order.must_report)
+        if result is not None and not self._order.must_report:
+            trouble = find_missing(self._order.cwd, result.outputs)
+            result = None if trouble else result
+        if result is not None:
+            result = replace(result, outputs=tuple(map(render_line, result.outputs)))
         last_words = render_line(redact(_read_last_line(self._stream_files(run)[1]), secrets), limit=300)
         report = decide_end(
             replace(end, last_words=last_words),
@@ -248,7 +271,7 @@ class Worker:
         """
         folder = self._result_file(run).parent
         mark = _mark_secrets(self._order.secrets) if self._order.secrets else b""
-        for found in [*os.scandir(folder)]:
+        for found in list_folder(folder):
             number, _, ending = found.name.partition(".")
             if _is_result_file(found.name):
                 _remove(Path(found.path))
@@ -281,7 +304,8 @@ class Worker:
         if not pattern:
             return None
         new = choose_new(before, read_outputs(self._order.cwd, pattern))
-        return Declared(pattern=pattern, found=new[:_MOST_OUTPUTS], total=len(new))
+        why_not = "" if new else explain_none(self._order.cwd, pattern)
+        return Declared(pattern=pattern, found=new[:_MOST_OUTPUTS], total=len(new), why_not=why_not)
 
     def _open_relays(self, run: Run) -> tuple[Relay, ...]:
         """Return what passes a worker's lines on to the person: our own worker's log, another command's output."""
@@ -307,6 +331,10 @@ def _name_streams(state_dir: Path, job: str, number: int) -> tuple[Path, Path]:
     return out_file(state_dir, job, number), err_file(state_dir, job, number)
 
 
+def _count(processes: int) -> str:
+    return "1 process" if processes == 1 else f"{processes:,} processes"
+
+
 def _pass_on(run: Run, line: str) -> None:
     run.show(line)
     run.phase(line)
@@ -323,9 +351,18 @@ def _redact_report(report: RunReport, secrets: tuple[str, ...]) -> RunReport:
     )
 
 
+def _identify(file: Path) -> tuple[int, int] | None:
+    """Return device and inode of a file, None when it is not there."""
+    try:
+        entry = file.lstat()
+    except OSError:
+        return None
+    return entry.st_dev, entry.st_ino
+
+
 def _read_last_line(file: Path) -> str:
     try:
-        with file.open("rb") as stream:
+        with open(file, "rb", opener=open_without_waiting) as stream:
             stream.seek(max(0, read_size(file) - 4_000))
             lines = stream.read(4_000).decode("utf-8", "replace").split("\n")
     except OSError:

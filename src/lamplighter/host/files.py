@@ -69,8 +69,8 @@ def append_line(file: Path, line: str, *, mode: int = 0o644, durable: bool = Tru
     """
     if "\n" in line:
         raise ValueError("a line holds no line break")
+    descriptor = open_to_append(file, mode=mode)
     with _disk_errors(file):
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, mode)
         try:
             size = os.fstat(descriptor).st_size
             torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
@@ -262,6 +262,31 @@ def _refuse_in_the_way(folder: Path) -> None:
 def open_without_waiting(name: str, flags: int) -> int:
     """Open, but not wait for the writer of a FIFO; the opener of a file that may be anything."""
     return os.open(name, flags | os.O_NONBLOCK)
+
+
+def open_to_append(file: Path, *, mode: int) -> int:
+    """Open a file, made where it is missing, to append to it; raises DiskError, also for what is no file.
+
+    A FIFO in its place would otherwise wait for a reader for ever, or be filled until it does.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with _disk_errors(file):
+        try:
+            descriptor = os.open(file, flags, mode)
+        except OSError as error:
+            if error.errno == errno.ENXIO:  # a socket, a FIFO
+                raise _no_regular_file(file) from None
+            raise
+        mode = os.fstat(descriptor).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
+            os.close(descriptor)
+            raise _no_regular_file(file)
+        os.set_blocking(descriptor, True)
+    return descriptor
+
+
+def _no_regular_file(file: Path) -> DiskError:
+    return DiskError(str(file), "this is not a regular file", "move away what is in its place")
 
 
 def _write_all(descriptor: int, content: bytes) -> None:

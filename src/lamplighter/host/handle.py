@@ -86,11 +86,11 @@ def end_all(
 ) -> tuple[int, int]:
     """End every process that `find` names, and those it names then: TERM and CONT, after `grace` KILL.
 
-    Return how many there were and how many are still there after `limit` more (stuck in the kernel, another user's).
+    Return how many there were, those apart that were made meanwhile, and how many are still there after `limit` more
+    (stuck in the kernel, another user's).
     `find_quickly` is asked as well, and for the killing first: what forks without end is outrun only by a quick look.
     """
-    seen: set[tuple[int, str]] = set()
-    left = 0
+    first, left = 0, 0
     for signals, patience in (((signal.SIGTERM, signal.SIGCONT), grace), ((signal.SIGKILL,), limit)):
         end = time.monotonic() + patience.total_seconds()
         turn = 0
@@ -99,13 +99,13 @@ def end_all(
             again = signal.SIGKILL in signals and turn > 0
             alive = _look(*((find_quickly, find) if again else (find, find_quickly)))
             left = len(alive)
-            seen.update((entry.pid, entry.start) for entry in alive)
+            first = first or left
             if not alive:
-                return len(seen), 0
+                return first, 0
             _send_to(alive, signals if again or turn == 0 else ())
             _wait_for_one(alive[0].pid, timedelta(seconds=_TURN_SECONDS))
             turn += 1
-    return len(seen), left
+    return max(first, left), left
 
 
 def _look(*finds: Callable[[], Iterable[ProcessEntry]]) -> list[ProcessEntry]:

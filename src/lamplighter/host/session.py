@@ -9,11 +9,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 
-from lamplighter.errors import DiskError, InputError, UpstreamError
+from lamplighter.errors import InputError, UpstreamError
+from lamplighter.host.files import open_to_append
 from lamplighter.host.handle import KILL_PATIENCE, Closing, ProcessHandle, end_all
 from lamplighter.host.identity import (
     ProcessEntry,
@@ -28,6 +30,7 @@ from lamplighter.host.signals import deferring_signals
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _LONGEST_NAME = 200
 _LET_GO = b"."
+_TURN = timedelta(milliseconds=100)
 LATER = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
 
 
@@ -78,13 +81,18 @@ class Session(Closing):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.identity.pid, number)
 
-    def end(self, grace: timedelta, number: int = signal.SIGTERM) -> None:
-        """Ask the group to stop by a signal, wake what is stopped, after `grace` kill it."""
-        for signals, patience in (((number, signal.SIGCONT), grace), ((signal.SIGKILL,), KILL_PATIENCE)):
-            for one in signals:
-                self.send(one)
-            if self.wait(patience):
+    def end(
+        self, grace: timedelta, number: int = signal.SIGTERM, is_urgent: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Ask the group to stop by a signal, wake what is stopped, after `grace` kill it, or once it `is_urgent`."""
+        for one in (number, signal.SIGCONT):
+            self.send(one)
+        end = time.monotonic() + grace.total_seconds()
+        while (left := end - time.monotonic()) > 0 and not is_urgent():
+            if self.wait(min(_TURN, timedelta(seconds=left))):
                 return
+        self.send(signal.SIGKILL)
+        self.wait(KILL_PATIENCE)
 
     def end_strays(self) -> tuple[int, int]:
         """End what the program left running, in its session or adopted; return how many, and how many remain."""
@@ -170,6 +178,8 @@ def start_session(
 
 def _find_remedy(program: Path, number: int | None) -> str:
     """Return what a person can do about a program that cannot be started."""
+    if os.path.isdir(program):  # noqa: PTH112 - never raises
+        return "it is a folder: name the program in it"
     if not os.path.isfile(program):  # noqa: PTH113 - never raises
         return ""
     remedies = {
@@ -226,10 +236,7 @@ def _kill_group(leader: int) -> None:
 
 @contextlib.contextmanager
 def _open_to_append(file: Path) -> Iterator[int]:
-    try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise DiskError(str(file), error.strerror or str(error)) from error
+    descriptor = open_to_append(file, mode=0o600)
     try:
         yield descriptor
     finally:

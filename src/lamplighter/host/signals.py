@@ -62,6 +62,10 @@ class Deferral:
         before = {number: signal.getsignal(number) for number in _ASKING_TO_STOP} if is_main else {}
         self._heard = {number: handler for number, handler in before.items() if handler not in {signal.SIG_IGN, None}}
 
+    def is_urgent(self) -> bool:
+        """Tell whether Ctrl-C came among what is put off now: somebody waits at a terminal, and asks again."""
+        return signal.SIGINT in self._received
+
     def _put_off(self) -> None:
         for number in self._heard:
             signal.signal(number, lambda number, _: self._received.append(number))

@@ -97,6 +97,10 @@ def test_the_version_is_said(capsys: pytest.CaptureFixture[str]) -> None:
         ("brands", "skip", "x", "--days", "many"),
         ("brands", "skip", "x", "--days", "0"),
         ("--workspace", ".", "status"),
+        ("run", "x", "--output", "", "--", "true"),
+        ("run", "x", "--output", "  ", "--", "true"),
+        ("run", "x", "echo", "hi"),
+        ("run", "x", "--nope", "--", "true"),
     ],
 )
 def test_wrong_usage_ends_with_64_and_one_line(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,6 +112,18 @@ def test_wrong_usage_ends_with_64_and_one_line(arguments: tuple[str, ...], capsy
     assert not told.err.startswith("lamplighter: lamplighter")
     assert told.err.endswith("--help\n")
     assert told.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("options", [(), ("--max-runtime", "2s"), ("--json",)])
+def test_a_command_without_its_mark_is_shown_with_it(
+    options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The whole line is there to be typed again, and the help shows the mark."""
+    assert leave("run", "x", *options, "echo", "hi") == 64
+    line = " ".join(("lamplighter run x", *options, "-- echo hi"))
+    assert f"put -- before the command: {line};" in capsys.readouterr().err
+    leave("run", "--help")
+    assert "[-- COMMAND" in capsys.readouterr().out.splitlines()[0]
 
 
 HEAVY = ("httpx2", "typst", "PIL", "rich", "pypdfium2", "selectolax", "stamina", "budoux")

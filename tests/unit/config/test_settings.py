@@ -328,3 +328,17 @@ def test_our_errors_are_one_line_whatever_the_name_of_the_folder() -> None:
     with pytest.raises(LamplighterError) as caught:
         parse_settings(b"x = 1", Path("/a\nb"))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('output = ""', "jobs.x.output is empty"),
+        ('output = "  "', "jobs.x.output is empty"),
+        ('env = { A = "env:" }', "jobs.x.env.A: the name of the variable is missing behind env:"),
+        ('env = { A = "file: " }', "jobs.x.env.A: the name of the file is missing behind file:"),
+    ],
+)
+def test_a_job_promises_nothing_without_a_name(line: str, told: str) -> None:
+    """An empty pattern is not "none declared", and an empty name is no variable."""
+    assert told in refuse(f'[jobs.x]\ncommand = ["true"]\n{line}\n')

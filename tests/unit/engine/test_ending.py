@@ -10,6 +10,7 @@ import pytest
 from lamplighter.engine.ending import Declared, WorkerEnd, decide_end, read_own_code
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.errors import FailureClass
+from lamplighter.value import replace
 
 MADE = RunReport(outcome=Outcome.PRODUCED, line="made one", outputs=("a",))
 STOPPED = RunReport(outcome=Outcome.INTERRUPTED, line="tidied", signal=signal.SIGTERM)
@@ -99,3 +100,28 @@ def test_a_commands_own_code_is_read_from_its_evidence() -> None:
     assert read_own_code(decide(WorkerEnd(code=-9))) is None
     odd = RunReport(outcome=Outcome.FAILED, line="", evidence=(Evidence(name="exit code", value="9" * 40),))
     assert read_own_code(odd) is None
+
+
+def test_a_declared_output_decides_whatever_the_command_says() -> None:
+    """Neither "completed" nor "produced" stands without it; one that there is makes "completed" produced."""
+    for outcome in (Outcome.COMPLETED, Outcome.PRODUCED, Outcome.PARTIAL):
+        said = RunReport(outcome=outcome, line="fine", outputs=("a",))
+        assert decide(WorkerEnd(code=0), said, declared=NONE).outcome is Outcome.FAILED
+        assert decide(WorkerEnd(code=0), said, declared=TWO).made_output
+
+
+def test_why_a_file_is_no_output_is_said() -> None:
+    """Behind the pattern."""
+    empty = replace(NONE, why_not="a.txt is empty")
+    line = decide(WorkerEnd(code=0), declared=empty).line
+    assert line == "exit code 0, but no new output matches '*.txt': a.txt is empty"
+
+
+@pytest.mark.parametrize("failure", list(FailureClass))
+def test_a_worker_of_ours_whose_word_is_gone_has_failed_by_its_exit_code(failure: FailureClass) -> None:
+    """Its last words are the line, where they say why; only an exit code that is none of ours is a bug."""
+    for words, line in (("lamplighter: x: the lock is gone", "x: the lock is gone"), ("", "")):
+        end = WorkerEnd(code=failure.value, last_words=words)
+        report = decide_end(end, result=None, trouble="", declared=None, must_report=True)
+        assert (report.outcome, report.failure) == (Outcome.FAILED, failure)
+        assert report.line.startswith(line)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from lamplighter.engine.output import choose_new, read_outputs
+from lamplighter.engine.output import choose_new, explain_none, find_missing, read_outputs
 
 
 @pytest.fixture
@@ -73,3 +74,41 @@ def test_new_is_what_was_not_there_or_was_another(folder: Path) -> None:
     (folder / "a.txt").unlink()
     (folder / "n\new.txt").write_text("x")
     assert choose_new(before, read_outputs(folder, "*.txt")) == ("b.txt", "n ew.txt")
+
+
+def test_a_file_that_only_got_an_older_time_is_not_new(folder: Path) -> None:
+    """A newer time, another size or another file in its place is."""
+    before = read_outputs(folder, "?.txt")
+    os.utime(folder / "a.txt", (1, 1))
+    assert choose_new(before, read_outputs(folder, "?.txt")) == ()
+    os.utime(folder / "b.txt", (2**32, 2**32))
+    assert choose_new(before, read_outputs(folder, "?.txt")) == ("b.txt",)
+    (folder / "a.txt").write_text("longer than before")
+    os.utime(folder / "a.txt", (1, 1))
+    assert choose_new(before, read_outputs(folder, "?.txt")) == ("a.txt", "b.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("empty.txt", "is empty"),
+        ("folder.txt", "is a folder"),
+        ("dangling.txt", "is a link to nowhere"),
+        ("fifo.txt", "is not a regular file"),
+    ],
+)
+def test_what_is_there_and_no_output_is_explained(folder: Path, name: str, why: str) -> None:
+    """A person who sees the file is told why it does not count."""
+    os.mkfifo(folder / "fifo.txt")
+    assert explain_none(folder, name) == f"{name} {why}"
+    assert explain_none(folder, f"[{name[0]}]{name[1:]}") == f"{name} {why}"
+    assert explain_none(folder, "a.txt") == explain_none(folder, "none.txt") == ""
+
+
+def test_an_output_that_is_named_must_be_there(folder: Path) -> None:
+    """From the job's folder or by its whole path, a file with something in it."""
+    assert find_missing(folder, ("a.txt", "deep/c.txt", str(folder / "b.txt"))) == ""
+    assert find_missing(folder, ("a.txt", "/no/such")) == "it names the output '/no/such', which is not there"
+    assert find_missing(folder, ("a.txt\0",)).endswith("which is not there")
+    assert find_missing(folder, ("empty.txt",)) == "it names the output 'empty.txt', which is empty"
+    assert find_missing(folder, ("deep",)) == "it names the output 'deep', which is a folder"

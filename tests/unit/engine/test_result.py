@@ -34,7 +34,7 @@ def test_a_worker_of_ours_says_all_of_a_report() -> None:
 @pytest.mark.parametrize("outcome", list(Outcome))
 def test_an_outcome_is_believed_of_those_who_can_know_it(outcome: Outcome) -> None:
     """Of the rest it is refused by name."""
-    content = json.dumps({"outcome": outcome.value}).encode()
+    content = json.dumps({"outcome": outcome.value, "line": "why"}).encode()
     for is_ours, refused in ((True, BY_THE_SUPERVISOR), (False, NOT_BY_COMMANDS)):
         if outcome in refused:
             with pytest.raises(ValueError, match=f"{outcome.value} is not for a worker to say"):
@@ -95,5 +95,13 @@ def test_no_json_value_breaks_the_reading(value: object) -> None:
     except ValueError:
         return
     assert all(
-        text.isprintable() for text in (report.line.replace("\u200d", ""), *report.outputs) if "\u200d" not in text
+        text.isprintable() for text in (report.line.replace("\u200d", ""), *report.flags) if "\u200d" not in text
     )
+
+
+@pytest.mark.parametrize("line", [{}, {"line": ""}, {"line": " \n"}])
+def test_a_person_is_not_asked_for_without_a_word(line: dict[str, str]) -> None:
+    """needs_human says what to type, or it does not count; every other outcome may stay without a line."""
+    with pytest.raises(ValueError, match='needs_human without a "line"'):
+        parse_result(json.dumps({"outcome": "needs_human", **line}).encode())
+    assert parse_result(json.dumps({"outcome": "completed", **line}).encode()).line == "completed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import signal
 from collections.abc import Callable, Iterator
@@ -218,6 +219,14 @@ def test_an_expected_error_becomes_its_outcome(
     assert (report.outcome, report.exit_code, report.line) == (outcome, code, "brand kibo: it broke; mend it")
     assert report == report_error(error) == place.last().report
     assert place.log() == [f"{outcome.value}: brand kibo: it broke; mend it"]
+
+
+def test_what_the_machine_refuses_is_no_bug_of_ours(place: Place) -> None:
+    """A file that cannot be read, in a place that no part expects it: its name, why, what to do; and where it was."""
+    report = place.run(fail(PermissionError(errno.EACCES, "Permission denied", "logs/a")))
+    assert (report.outcome, report.exit_code) == (Outcome.FAILED, 74)
+    assert report.line == "logs/a: Permission denied; give this user the right to it"
+    assert any("in work" in line for line in place.log())
 
 
 @pytest.mark.parametrize(

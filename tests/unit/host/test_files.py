@@ -461,3 +461,26 @@ def test_a_folder_is_listed_by_name_and_a_missing_one_is_empty(tmp_path: Path) -
     assert list_folder(tmp_path / "gone") == ()
     with pytest.raises(DiskError, match="a: this is not a folder; move it away"):
         list_folder(tmp_path / "a")
+
+
+@pytest.mark.parametrize("kind", ["fifo", "socket", "folder", "link"])
+def test_what_is_no_file_is_never_appended_to(tmp_path: Path, kind: str) -> None:
+    """Nobody waits for the reader of a FIFO, whether there is one or not; the line says what to do."""
+    place = tmp_path / "x"
+    reading = -1
+    if kind == "fifo":
+        os.mkfifo(place)
+        reading = os.open(place, os.O_RDONLY | os.O_NONBLOCK)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(place))
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.symlink_to("y")
+    with pytest.raises(DiskError, match=r"x: .*; (move away what is|remove the link) in its place"):
+        append_line(place, "line")
+    if kind == "fifo":
+        os.close(reading)
+        with pytest.raises(DiskError, match="not a regular file"):
+            append_line(place, "line")
