@@ -130,7 +130,8 @@ def test_a_workspace_that_vanishes_in_mid_run_is_told_and_not_made_again(jobs: J
         out, _ = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 74
     assert "Traceback" not in out
-    assert "completed: exit code 0; no output is declared; but this could not be recorded" in out
+    assert "completed: exit code 0; no output is declared; " in out
+    assert "; but this could not be recorded" in out
     assert not jobs.folder.exists()
 
 

@@ -17,7 +17,7 @@ from tests.simulators.desk import Desk
 from tests.simulators.publisher import make_receipt
 
 from lamplighter.app import looking, making, opening, place
-from lamplighter.app.place import Workspace
+from lamplighter.app.place import Workspace, claim_state
 from lamplighter.config.workspace import NewWorkspace, make_workspace
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.errors import ConfigError, FailureClass, InputError, LamplighterError, UsageError
@@ -393,3 +393,17 @@ def test_a_workspace_whose_path_is_no_plain_text_is_refused(name: str, tmp_path:
     (folder / "lamplighter.toml").touch()
     with pytest.raises(InputError, match="move it or give it another name"):
         place.open_workspace(str(tmp_path / "link"), hush)
+
+
+def test_two_workspaces_cannot_share_features_and_posts(desk: Desk, tmp_path: Path) -> None:
+    """The second would take the first one's post for its own; one that was moved takes its state along."""
+    state_dir = desk.folder / "state"
+    claim_state(state_dir, desk.folder)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "lamplighter.toml").write_text(f'state_dir = "{state_dir}"\n')
+    with pytest.raises(ConfigError, match=f"the workspace {desk.folder} keeps its features and posts here too"):
+        claim_state(state_dir, other)
+    (desk.folder / "lamplighter.toml").rename(desk.folder / "lamplighter.toml.old")
+    claim_state(state_dir, other)
+    claim_state(state_dir, other)

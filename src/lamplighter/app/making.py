@@ -13,7 +13,7 @@ from pathlib import Path
 from lamplighter.app import running
 from lamplighter.app.cadence import list_cadences
 from lamplighter.app.opening import MIGRATIONS, build_generator, build_poster, build_publisher, reading
-from lamplighter.app.place import Say, Workspace, absolute, is_folder, refuse_other_user
+from lamplighter.app.place import Say, Workspace, absolute, claim_state, is_folder, refuse_other_user
 from lamplighter.app.running import Started
 from lamplighter.app.timing import Timing
 from lamplighter.app.working import MODULE, Task, do_task, render_task
@@ -120,6 +120,7 @@ def _supervise(workspace: Workspace, task: Task, started: Started | None) -> Run
         started = Started(scheduled=started.scheduled, wait=started.wait, flags=(*started.flags, "forced"))
 
     def plan(state_dir: Path, database: Database) -> running.Plan:
+        claim_state(state_dir, workspace.folder)
         settings = read_settings(workspace.folder)
         limit = settings.generate.limit if task.job == generate.JOB else settings.post.limit
         timing = _time(task, settings, database, workspace.clock)

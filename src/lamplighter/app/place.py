@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from lamplighter.config.basics import SETTINGS_FILE, find_workspace, refuse_odd_place
-from lamplighter.errors import InputError, NoWorkspace, UsageError
+from lamplighter.config.basics import SETTINGS_FILE, find_basics, find_workspace, refuse_odd_place
+from lamplighter.errors import ConfigError, InputError, LamplighterError, NoWorkspace, UsageError
 from lamplighter.host.clock import Clock, SystemClock, read_zone_name
-from lamplighter.host.files import current_user, make_folder, read_owner, write_atomic
+from lamplighter.host.files import current_user, make_folder, read_capped, read_owner, write_atomic
 from lamplighter.value import value
 
+_CLAIM_FILE = "workspace"
+_LONGEST_PATH = 4_096
 Say = Callable[[str], None]
 _OWN_SETTINGS = "# The runs of `lamplighter run NAME -- COMMAND` outside any workspace are recorded here.\n"
 
@@ -63,6 +65,23 @@ def open_workspace_to_look(workspace: str | None, say: Say) -> Workspace:
         if workspace or not (folder / SETTINGS_FILE).exists():
             raise
     return Workspace(folder=folder.resolve(), clock=SystemClock(), say=say)
+
+
+def claim_state(state_dir: Path, folder: Path) -> None:
+    """Note whose features and posts a state folder tells of; raises ConfigError where they are another workspace's.
+
+    A workspace that is gone, was moved, or has its state elsewhere by now claims nothing.
+    """
+    mark = state_dir / _CLAIM_FILE
+    try:
+        known = Path(os.fsdecode(read_capped(mark, limit=_LONGEST_PATH)))
+    except LamplighterError:
+        known = folder
+    if known != folder and (known / SETTINGS_FILE).is_file() and find_basics(known)[0].resolve() == state_dir.resolve():
+        cause = f"the workspace {known} keeps its features and posts here too"
+        raise ConfigError(str(state_dir), cause, "give one of them a state_dir of its own")
+    if known != folder or not mark.exists():
+        write_atomic(mark, os.fsencode(folder), mode=0o600)
 
 
 def own_dir(environment: Mapping[str, str]) -> Path:

@@ -171,6 +171,14 @@ class Ledger:
             raise InputError(f"run {number}", "there is no such run", "lamplighter runs list shows them")
         return _parse_row(dict(row))
 
+    def has_ended(self, job: str, generation: int) -> bool:
+        """Return whether the run of a lock generation has its outcome."""
+        row = self._database.row(
+            "SELECT 1 FROM run WHERE account = ? AND job = ? AND generation = ? AND outcome IS NOT NULL",
+            (self._account, job, generation),
+        )
+        return row is not None
+
     def highest_generation(self, job: str) -> int:
         """Return the highest lock generation recorded for a job, 0 when there is none."""
         row = self._database.row(

@@ -52,8 +52,8 @@ class Terms:
 class JobLock:
     """The lock of one job, taken by `acquire` and held until `release` or the end of the process.
 
-    After `acquire`, `predecessor` is the record of a holder that died without a word, `taken_over` of one that hung and
-    was ended, never both of one holder; `leftovers_ended` are the processes of either that were still alive.
+    After `acquire`, `before` is the record that was found, `predecessor` that of a holder that died without a word,
+    `taken_over` of one that hung and was ended, `leftovers_ended` the processes of either that were still alive.
     """
 
     def __init__(
@@ -72,6 +72,7 @@ class JobLock:
         self._descriptors: tuple[int, ...] = ()
         self._owner: Owner | None = None
         self._claim: Claim | None = None
+        self.before: Owner | None = None
         self.predecessor: Owner | None = None
         self.taken_over: Owner | None = None
         self.leftovers_ended = 0
@@ -128,7 +129,7 @@ class JobLock:
         stands: were we killed here, the next one would know of it just the same.
         """
         folder, file = self._descriptors
-        before = read_owner(self._folder)
+        before = self.before = read_owner(self._folder)
         generation = write_next_generation(file, floor=max(floor, before.generation if before is not None else 0))
         if before is not None and before.state == HELD:
             if self.taken_over is None or self.taken_over.nonce != before.nonce:

@@ -10,8 +10,16 @@ from pathlib import Path
 from lamplighter.engine.holder import read_is_held
 from lamplighter.engine.job import Evidence, Outcome, RunReport
 from lamplighter.engine.ledger import Ledger, RunRow
+from lamplighter.engine.owner import RELEASED, Owner, read_owner
+from lamplighter.errors import FailureClass
 from lamplighter.host.boot import read_boot_at
-from lamplighter.host.identity import ProcessIdentity, is_alive, read_boot_id, read_namespaces
+from lamplighter.host.identity import (
+    ProcessIdentity,
+    is_alive,
+    read_boot_id,
+    read_namespaces,
+    read_own_identity,
+)
 
 _LONGEST_WAIT = timedelta(days=1)
 
@@ -24,17 +32,44 @@ def reconcile(
     *,
     own: int,
     lock_dir: Path | None,
+    record: Owner | None = None,
     alive: Alive = is_alive,
     boot_at: Callable[[datetime], datetime] = read_boot_at,
 ) -> int:
-    """Write `killed` into every open row of a dead run, this run's own apart; return how many this call wrote.
+    """Write `killed` into every open row of a dead run, this run's own apart; return how many had died.
 
-    `lock_dir` is the job's lock folder, which is asked about runs of other containers; None where the lock is ours.
+    `lock_dir` is the job's lock folder, which is asked about runs of other containers; None where the lock is ours, and
+    then `record` is the one that was found in it: a run that could not record its outcome, on a full disk, left it
+    there.
     """
     boot_id, now = read_boot_id(), ledger.now
     others = (run for run in ledger.open_runs(job) if run.number != own)
     dead = [run for run in others if not _is_at_work(run, now, alive, lock_dir)]
-    return sum(ledger.end(run.number, decide_word(run, boot_id=boot_id, now=now, boot_at=boot_at(now))) for run in dead)
+    left = record if lock_dir is None else read_owner(lock_dir)
+    died = 0
+    for run in dead:
+        known = _recall(run, left)
+        word = known or decide_word(run, boot_id=boot_id, now=now, boot_at=boot_at(now))
+        died += ledger.end(run.number, word) and known is None
+    return died
+
+
+def find_living(ledger: Ledger, job: str, *, own: int, alive: Alive = is_alive) -> tuple[RunRow, ...]:
+    """Return the runs of a job that had its lock and whose processes live, of other processes than this one.
+
+    Only what is proved by pid, start and boot in our own namespaces is alive: a row never blocks a dead process's job.
+    """
+    here, me = read_namespaces(), read_own_identity()
+    return tuple(
+        run
+        for run in ledger.open_runs(job)
+        if run.number != own
+        and run.generation > 0
+        and run.namespaces == here
+        and run.process.start
+        and run.process != me
+        and alive(run.process)
+    )
 
 
 def decide_word(
@@ -66,6 +101,22 @@ def see_as_ended(run: RunRow, now: datetime, *, lock_dir: Path, alive: Alive = i
     if run.report is not None:
         return run.report
     return None if _is_at_work(run, now, alive, lock_dir) else decide_word(run, boot_id=read_boot_id())
+
+
+def _recall(run: RunRow, record: Owner | None) -> RunReport | None:
+    """Return the outcome that a run left in its lock's record when its row could not be written, None for any other."""
+    if record is None or record.state != RELEASED or not 0 < run.generation == record.generation:
+        return None
+    try:
+        outcome = Outcome(record.ended)
+    except ValueError:
+        return None
+    return RunReport(
+        outcome=outcome,
+        failure=FailureClass.DISK if outcome is Outcome.FAILED else None,
+        signal=signal.SIGTERM if outcome in {Outcome.INTERRUPTED, Outcome.KILLED} else None,
+        line=f"its outcome could not be recorded when it ended; the record of its lock says {outcome.value}",
+    )
 
 
 def _is_at_work(run: RunRow, now: datetime, alive: Alive, lock_dir: Path | None) -> bool:

@@ -15,9 +15,9 @@ from lamplighter.engine.ledger import Ledger
 from lamplighter.engine.lock import JobLock, Terms
 from lamplighter.engine.log import RunLog, Tails, err_file, out_file, read_tail, redact
 from lamplighter.engine.owner import Child
-from lamplighter.engine.reconcile import reconcile
+from lamplighter.engine.reconcile import find_living, reconcile
 from lamplighter.engine.retention import prune
-from lamplighter.errors import DiskError, render_line
+from lamplighter.errors import DiskError, Fenced, LockBusy, render_line
 from lamplighter.host.clock import Clock
 from lamplighter.host.identity import read_own_identity
 from lamplighter.host.signals import Interrupted, Interrupts, holding_interrupts
@@ -25,6 +25,7 @@ from lamplighter.value import replace, value
 
 Say = Callable[[str], None]
 _PHASE_EVERY = timedelta(seconds=1)
+_ENDING = timedelta(seconds=2)  # the longest that a run which has let go of its lock may take to write its row
 _MOST_ESCAPED = 60  # a record names 64 processes; the worker itself must stay among them
 
 
@@ -88,6 +89,17 @@ class _Attempt:
         self.secrets: tuple[str, ...] = ()
         self.lock: JobLock | None = None
 
+    def note_loss(self, report: RunReport) -> RunReport:
+        """Return the report, with a word of it where the lock was taken from under the run."""
+        if self.lock is None or self.lock.generation == 0:
+            return report
+        try:
+            self.lock.check()
+        except Fenced as error:
+            line = f"{report.line}; its lock was taken from under it: {error.cause}"
+            return replace(report, line=line, flags=(*report.flags, "lock_lost"))
+        return report
+
     def release(self, ended: str) -> None:
         """Let the lock go, if there is one, and say in its record how the run ended."""
         if self.lock is not None:
@@ -148,6 +160,7 @@ class Supervisor:
                 )
                 told = tuple(dict.fromkeys((*attempt.flags, *report.flags)))
                 report = check_report(replace(report, flags=told))
+                report = attempt.note_loss(report)
                 attempt.release(report.outcome.value)
             finally:
                 attempt.release("")
@@ -162,9 +175,26 @@ class Supervisor:
             terms = replace(setup.terms, trigger=attempt.trigger)
             attempt.lock = lock = JobLock(self._state_dir / "locks" / attempt.job, self._clock, terms)
             lock.acquire(attempt.command, floor=self._ledger.highest_generation(attempt.job), wait=attempt.wait)
+            self._refuse_living(attempt)
         self._ledger.set_generation(attempt.number, lock.generation)
         self._tell_of_predecessor(attempt.job, attempt.number, lock, attempt.flags)
         return perform(setup.work, self._describe(attempt, lock, terms.limit), interrupts)
+
+    def _refuse_living(self, attempt: _Attempt) -> None:
+        """Raise LockBusy where a run of this job is alive that had the lock: its folder was taken from under it.
+
+        One that has just let go is given a moment to write its row.
+        """
+        end = self._clock.monotonic() + _ENDING
+        while living := find_living(self._ledger, attempt.job, own=attempt.number):
+            if self._clock.monotonic() >= end:
+                process = living[0].process
+                raise LockBusy(
+                    f"job {attempt.job}",
+                    f"run {living[0].number} is at work (pid {process.pid}), though its lock was taken from under it",
+                    "wait for it, or end that process",
+                )
+            self._clock.wait(_ENDING / 40)
 
     def _describe(self, attempt: _Attempt, lock: JobLock, limit: timedelta | None) -> Run:
         began = self._clock.monotonic()
@@ -190,12 +220,13 @@ class Supervisor:
 
     def _tell_of_predecessor(self, job: str, number: int, lock: JobLock, flags: list[str]) -> None:
         """Note what became of the run before: it hung and was ended, or died without a word, or left processes."""
+        died = reconcile(self._ledger, job, own=number, lock_dir=None, record=lock.before)
+        holder = lock.predecessor
         if lock.taken_over is not None:
             flags.append("took_over")
             self._tell(job, number, f"the run before this one hung and was ended: {lock.taken_over.describe()}")
-            reconcile(self._ledger, job, own=number, lock_dir=None)
-        # The ledger knows of a death also where somebody spoiled the lock's record.
-        elif reconcile(self._ledger, job, own=number, lock_dir=None) or lock.predecessor is not None:
+        # The ledger knows of a death also where the lock's record does not, and of an end that was not written there.
+        elif died or (holder is not None and not self._ledger.has_ended(job, holder.generation)):
             flags.append("predecessor_died")
             self._tell(job, number, "the run before this one was killed")
         if lock.leftovers_ended:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -37,7 +38,9 @@ from lamplighter.errors import (
     UsageError,
 )
 from lamplighter.host.database import Database, open_database
+from lamplighter.host.identity import read_own_identity
 from lamplighter.host.signals import Interrupts
+from lamplighter.value import replace
 
 MADE = RunReport(outcome=Outcome.PRODUCED, line="made one", outputs=("feature-0007",), flags=("forced",))
 FULL = RunReport(outcome=Outcome.NOTHING_NEEDED, line="stock is full", evidence=(Evidence(name="stock", value="3"),))
@@ -482,6 +485,38 @@ def test_the_record_says_what_the_run_is_at_once_a_second(place: Place) -> None:
 
     assert place.run(work) == MADE
     assert seen == ["copy", "copy", "slides"]
+
+
+def test_a_living_run_whose_lock_was_taken_away_keeps_others_out(place: Place) -> None:
+    """The folder of its lock is deleted in mid-run: the next run does not work beside it, and it says so itself."""
+    with Child(CHILD, place.state_dir) as child:
+        number = int(child.hear().partition(" ")[0])
+        shutil.rmtree(place.state_dir / "locks")
+        report = place.run(fail(AssertionError("two at once")))
+        assert report.outcome is Outcome.LOCK_HELD
+        assert report.line.startswith(f"job generate: run {number} is at work (pid {child.pid}), though its lock")
+        child.signal(signal.SIGTERM)
+        child.wait()
+    ended = place.ledger.find(number).report
+    assert ended is not None
+    assert ended.flags == ("lock_lost",)
+    assert "its lock was taken from under it" in ended.line
+    assert place.run(lambda _: MADE).flags == MADE.flags
+
+
+def test_an_outcome_that_could_not_be_recorded_is_taken_from_the_lock(place: Place) -> None:
+    """A full disk refuses the row and never the record, which is written in place: no death is made of it."""
+    dead = replace(read_own_identity(), start="1")
+    number = place.ledger.begin("generate", command="c", trigger="cron", process=dead)
+    lock = JobLock(place.state_dir / "locks" / "generate", place.clock, Terms())
+    lock.acquire("c")
+    place.ledger.set_generation(number, lock.generation)
+    lock.release("completed")
+    assert "predecessor_died" not in place.run(lambda _: MADE).flags
+    told = place.ledger.find(number).report
+    assert told is not None
+    assert (told.outcome, told.exit_code) == (Outcome.COMPLETED, 0)
+    assert "could not be recorded" in told.line
 
 
 def test_no_tail_of_a_run_that_broke_off_holds_a_secret(place: Place) -> None:
