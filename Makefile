@@ -6,13 +6,14 @@ PRODUCT := .venv/.product
 DEV := .venv/.dev
 DEMO_DIR ?= lamplighter-demo
 
-.PHONY: help demo test check proof incident bench lock format wheel clean
+.PHONY: help demo test check proof incident simulate bench lock format wheel clean
 help:
 	@echo "make demo    the main job, offline, in $(DEMO_DIR)/"
 	@echo "make test    every test, in random order (COVERAGE=1 also measures coverage and holds it to its budget)"
 	@echo "make check   ruff, mypy, import contracts, budgets"
 	@echo "make proof   the whole crash matrices"
 	@echo "make incident  the story of the lock, played with real processes"
+	@echo "make simulate  sixty days of a workspace under misfortune, on a virtual clock (SEED=N for another, SEED=0 draws one)"
 	@echo "make bench   what we measure"
 	@echo "make wheel   a wheel in dist/"
 	@echo "make lock    resolve requirements again (needs uv)"
@@ -67,6 +68,9 @@ check: $(DEV)
 
 incident: $(PRODUCT)
 	@$(BIN)/python -m tools.incident
+
+simulate: $(DEV)
+	@$(BIN)/python -m tools.simulate $(if $(SEED),--seed $(SEED))
 
 bench: $(DEV)
 	@missed=0; for bench in bench/*.py; do env -u PYTHONDONTWRITEBYTECODE $(BIN)/python $$bench || missed=1; done; exit $$missed

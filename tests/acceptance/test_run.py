@@ -216,6 +216,23 @@ def test_a_run_that_hangs_past_its_own_limit_is_taken_over(jobs: Jobs) -> None:
     assert all(row.report is not None for row in jobs.rows())
 
 
+def test_a_run_that_was_ended_past_its_limit_is_timed_out(jobs: Jobs) -> None:
+    """The one that takes over sends TERM; it was not merely asked to stop."""
+    with jobs.running("x", "sleep", new_nap(), options=("--max-runtime", "1s")) as process:
+        folder = jobs.state_dir / "locks" / "x"
+        until(lambda: bool(getattr(read_owner(folder), "children", ())), "the record names the worker")
+        os.kill(process.pid, signal.SIGSTOP)
+        record = json.loads((folder / "owner.json").read_text())
+        late = record | {"limit": 0.1, "grace": 0.2, "since_steady": record["since_steady"] - 10}
+        (folder / "owner.json").write_text(json.dumps(late))
+        time.sleep(1.5)
+        assert jobs.run("x", "true").code == 0
+        process.wait(LIMIT_SECONDS)
+    taken = jobs.rows()[1].report
+    assert taken is not None
+    assert (taken.outcome.value, taken.exit_code) == ("timed_out", 124)
+
+
 def test_a_forced_run_of_ours_is_flagged_once(stocked: Path) -> None:
     """Also when it goes through `run`'s sibling, and when its settings are broken."""
     (stocked / "brand-catalog.json").write_text("{")

@@ -228,7 +228,9 @@ def test_a_result_may_not_stand_in_for_a_declared_output(jobs: Jobs) -> None:
     """What is declared must be there, whatever the command says; what it says of nothing to do still counts."""
     lie = write_result(outcome="produced", outputs=["a.txt"])
     assert jobs.shell("x", lie, "--output", "*.txt").code == 70
-    assert jobs.shell("x", f"echo new > b.txt; {lie}", "--output", "*.txt").code == 0
+    assert jobs.shell("x", f"echo new > b.txt; {lie}", "--output", "*.txt").code == 70
+    truth = write_result(outcome="produced", outputs=["c.txt"])
+    assert jobs.shell("x", f"echo new > c.txt; {truth}", "--output", "*.txt").code == 0
     idle = write_result(outcome="nothing_needed", evidence={"mails": 0})
     assert jobs.shell("x", idle, "--output", "*.txt").code == 0
     assert jobs.told()[0] == "nothing_needed"

@@ -69,7 +69,7 @@ def test_a_workspace_where_all_is_well_exits_0(stocked: Path) -> None:
     """A verdict a line, and no file."""
     ended = watch(stocked)
     assert (ended.code, ended.err, alert(stocked)) == (0, "", "")
-    assert all(line.startswith("ok ") for line in ended.out.splitlines())
+    assert all(line.startswith(("ok ", "new ")) for line in ended.out.splitlines())
 
 
 def test_a_missing_post_exits_2_until_it_is_out(stocked: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_tick_is_told_as_one_json_value(stocked: Path) -> None:
     value = run("watch", "--json", "--workspace", stocked).value()
     assert (value["standing"], value["exit_code"], value["incidents"], value["away_since"]) == ("ok", 0, [], None)
     verdicts = cast("list[dict[str, str]]", value["verdicts"])
-    assert {verdict["standing"] for verdict in verdicts} == {"ok"}
+    assert {verdict["standing"] for verdict in verdicts} == {"ok", "new"}
 
 
 def test_outside_a_workspace_there_is_nothing_to_watch(tmp_path: Path) -> None:
@@ -186,3 +186,37 @@ def test_a_scheduled_run_says_nothing_at_its_head(stocked: Path) -> None:
     watch(stocked)
     assert "ALERT" in run("run", "nightly", "--workspace", stocked, "--", "true").err
     assert "ALERT" not in run("run", "nightly", "--scheduled", "--workspace", stocked, "--", "true").err
+
+
+def test_a_pause_is_obeyed_until_it_is_ended_and_force_goes_past_it(stocked: Path) -> None:
+    """The run says `paused` and exits 0, status says it, and nothing was made."""
+    assert run("pause", "generate", "--for", "3h", "--workspace", stocked).code == 0
+    ended = run("run", "generate", "--json", "--workspace", stocked)
+    assert (ended.code, ended.value()["outcome"]) == (0, "paused")
+    assert "paused    generate is paused until " in run("status", "--workspace", stocked).out
+    assert run("generate", "--force", "--json", "--workspace", stocked).value()["outcome"] == "produced"
+    assert run("resume", "generate", "--workspace", stocked).code == 0
+    assert run("generate", "--json", "--workspace", stocked).value()["outcome"] == "nothing_needed"
+
+
+def test_a_command_that_exits_0_without_its_output_is_told(stocked: Path) -> None:
+    """It is expected by a minute past midnight; with the output there, it is over."""
+    file = stocked / "lamplighter.toml"
+    expected = """
+[jobs.backup]
+command = ["sh", "-c", "test ! -e ready || echo x > made"]
+output = "made*"
+[expect.backup]
+kind = "by_time"
+job = "backup"
+by = "00:00"
+grace = "1m"
+"""
+    file.write_text(file.read_text("utf-8") + expected, "utf-8")
+    run("run", "backup", "--workspace", stocked)
+    ended = watch(stocked)
+    assert (ended.code, "backup left no output for " in ended.out) == (2, True)
+    assert [key for _, key in incidents(stocked)] == ["expect.backup"]
+    (stocked / "ready").touch()
+    assert run("run", "backup", "--workspace", stocked).code == 0
+    assert watch(stocked).code == 0

@@ -18,6 +18,7 @@ from lamplighter.app.watch import WATCH_MIGRATIONS, run_watch
 from lamplighter.config.settings import read_settings
 from lamplighter.engine.job import Outcome, RunReport
 from lamplighter.engine.ledger import Ledger
+from lamplighter.engine.pause import Pauses
 from lamplighter.engine.slot import Slots, SlotStatus
 from lamplighter.engine.watch import TickReport, WatchCode
 from lamplighter.errors import UsageError
@@ -75,9 +76,9 @@ def test_all_is_well_leaves_no_file(desk: Desk) -> None:
     """Exit 0, a verdict for everything that is expected without any setting, and no ALERT.txt."""
     report = watch(desk)
     assert (report.code, alert(desk), head_line(desk.folder, desk.clock)) == (WatchCode.OK, "", "")
-    assert standings(report) == dict.fromkeys(
-        ("post_today", "stock", "made_recently", "streak_generate", "streak_post", "database", "reconcile"), "ok"
-    )
+    well = ("stock", "made_recently", "review", "disk", "drafts", "database", "reconcile", "watch_ticks")
+    new = ("post_today", "streak_generate", "streak_post")
+    assert standings(report) == dict.fromkeys(well, "ok") | dict.fromkeys(new, "new")
 
 
 def test_a_missing_post_is_told_until_it_is_out(desk: Desk) -> None:
@@ -98,7 +99,8 @@ def test_a_missing_post_is_told_until_it_is_out(desk: Desk) -> None:
     )
     assert (watch(desk).code, alert(desk)) == (WatchCode.OK, "")
     told = Outbox(desk.database, desk.clock, "main").all()
-    assert [waiting.notice.kind.value for waiting in told] == ["opened", "resolved"]
+    kinds = [waiting.notice.kind.value for waiting in told]
+    assert kinds == ["opened", "resolved", "posted"]
 
 
 def test_the_last_run_is_why(desk: Desk) -> None:
@@ -241,21 +243,23 @@ def test_settings_that_are_broken_are_unknown(desk: Desk, content: str) -> None:
     assert len(Outbox(desk.database, desk.clock, "main").all()) == 1
 
 
-@pytest.mark.parametrize("damage", [b"garbage " * 1_000, b"", None])
-def test_a_damaged_database_is_never_ok(desk: Desk, damage: bytes | None) -> None:
-    """Garbage, nothing, or a folder in its place, with the stock there and the time past: told, and never exit 0."""
+@pytest.mark.parametrize("damage", ["garbage", "empty", "folder", "missing"])
+def test_a_damaged_database_is_never_ok(desk: Desk, damage: str) -> None:
+    """§4.11 (14): with the stock there and the time past it is told, never exit 0, and what is out stays out."""
     watch(desk)
+    publish(desk, "2026-05-03-1930")
     desk.clock.jump(EVENING + timedelta(hours=1))
     desk.database.close()
     for file in (desk.folder / "state").glob("lamplighter.db*"):
         file.unlink()
     file = desk.folder / "state" / "lamplighter.db"
-    if damage is None:
+    if damage == "folder":
         file.mkdir()
-    else:
-        file.write_bytes(damage)
+    elif damage != "missing":
+        file.write_bytes(b"garbage " * 1_000 if damage == "garbage" else b"")
     assert watch(desk).code in {WatchCode.UNKNOWN, WatchCode.FAILING}
     assert alert(desk).startswith("ALERT: ")
+    assert not (desk.folder / "outbox").exists()
 
 
 def test_a_database_that_was_set_aside_is_told_until_somebody_looked(desk: Desk) -> None:
@@ -273,7 +277,10 @@ def test_a_database_that_was_set_aside_is_told_until_somebody_looked(desk: Desk)
 @pytest.mark.parametrize(
     ("forgery", "unknown"),
     [
-        ("UPDATE run SET failure = 'nonsense'", {"streak_generate", "stock", "made_recently"}),
+        ("UPDATE pause SET ends = 1e300", {"pauses"}),
+        ("UPDATE pause SET begins = 'noon'", {"pauses"}),
+        ("UPDATE incident SET severity = 'splendid'", {"watch"}),
+        ("UPDATE holding SET since = 'noon'", {"watch"}),
         ("UPDATE run SET outcome = 'splendid'", {"streak_generate", "stock", "made_recently"}),
         ("UPDATE run SET started_at = 1e300", {"streak_generate", "stock", "made_recently"}),
         ("UPDATE tick SET at = 'noon'", {"watch"}),
@@ -283,6 +290,12 @@ def test_a_value_that_we_never_wrote_is_unknown(desk: Desk, forgery: str, unknow
     """A row of another's hand: what depends on it cannot be told, the rest is judged, and nothing crashes."""
     end_run(desk, "generate", Outcome.FAILED)
     watch(desk)
+    Pauses(desk.database, desk.clock, "main").begin("nobody", lasting=timedelta(days=1))
+    desk.database.change("INSERT INTO holding VALUES ('main', 'x', 0)")
+    desk.database.change(
+        """INSERT INTO incident (account, number, dedup_key, opened_at, resolved_at, line, since, why, evidence,
+        command, occurrence, is_active) VALUES ('main', 1, 'stock', 0, 0, 'x', 0, '', '[]', '', '', 1)"""
+    )
     desk.database.change(forgery)
     report = watch(desk)
     assert report.code is WatchCode.UNKNOWN

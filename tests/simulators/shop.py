@@ -22,6 +22,7 @@ from typing import Self, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from PIL import Image, UnidentifiedImageError
+from tests.simulators.agent import is_library_agent
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 Product = dict[str, Json]
@@ -32,7 +33,6 @@ HTML_TYPE = "text/html; charset=utf-8"
 MOST_PER_PAGE = 250
 DEEPEST_ITEM = 25_000
 _CHUNK = 65_536
-_LIBRARY_AGENTS = ("python-httpx", "python-requests", "python-urllib", "curl", "wget", "go-http-client", "okhttp")
 _ESCAPES = (
     ("<", "\\u003c"),
     (">", "\\u003e"),
@@ -285,8 +285,7 @@ class ShopSimulator:
             scripted = self._scripted(request.path)
         if scripted is not None:
             return scripted
-        agent = request.headers.get("user-agent", "").lower()
-        if self.bans_libraries and (not agent.strip() or agent.startswith(_LIBRARY_AGENTS)):
+        if self.bans_libraries and is_library_agent(request.headers):
             return banned_agent()
         return self._usual(request)
 

@@ -19,4 +19,4 @@ def list_cadences(settings: Settings) -> Mapping[str, Cadence]:
         post.JOB: post_cadence(settings.post.at, zone),
     }
     cadences |= {job.name: job_cadence(job, zone) for job in settings.jobs}
-    return {job: cadence for job, cadence in cadences.items() if cadence.at}
+    return {job: cadence for job, cadence in cadences.items() if cadence.is_timed}

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from lamplighter.app.answering import ALL_MIGRATIONS, Watched, read_watched
+from lamplighter.app.cadence import list_cadences
 from lamplighter.app.opening import Parts, reading
 from lamplighter.app.place import Workspace
+from lamplighter.config.settings import Settings
 from lamplighter.engine.holder import read_is_held
 from lamplighter.engine.ledger import RunRow
 from lamplighter.engine.log import err_file, log_file, log_parts, out_file
@@ -22,7 +25,7 @@ from lamplighter.featurepost.stock import Place
 from lamplighter.host.files import open_without_waiting
 from lamplighter.publish import post
 from lamplighter.publish.journal import Entry
-from lamplighter.schedule.cadence import next_slot
+from lamplighter.schedule.cadence import next_due, next_slot
 from lamplighter.value import replace
 
 _LONGEST_LOG = 20_000_000
@@ -30,22 +33,28 @@ _LONGEST_LOG = 20_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What `lamplighter status` shows: stock, today's post and the next slot, last runs, lock holders, skips."""
+    """What `lamplighter status` shows.
+
+    Stock, today's post and the next slots of each job, last runs, lock holders, skips, and what the watcher last saw.
+    """
 
     level: StockLevel
     drafts: int
     held: int
     posted_today: Entry | None
     next_post_at: datetime | None
+    next_slots: tuple[tuple[str, datetime], ...]
     runs: tuple[RunRow, ...]
     holders: tuple[str, ...]
     skipped: tuple[str, ...]
+    watched: Watched
+    looked_at: datetime
 
 
 def read_status(workspace: Workspace) -> Status:
     """Return how things stand; writes nothing."""
     now = workspace.clock.now()
-    with reading(workspace) as parts:
+    with reading(workspace, migrations=ALL_MIGRATIONS) as parts:
         settings = parts.settings
         at, zone = settings.post.at, settings.post.zone
         today = parts.journal.of_day(f"{now.astimezone(zone):%Y-%m-%d}")
@@ -56,6 +65,9 @@ def read_status(workspace: Workspace) -> Status:
             drafts=len(parts.stock.items(Place.DRAFT)),
             held=len(parts.stock.items(Place.HELD)),
             posted_today=today[0] if today else None,
+            next_slots=_list_next(settings, now),
+            watched=read_watched(settings, parts.database, workspace.clock),
+            looked_at=now,
             next_post_at=coming.due_at.astimezone(zone) if coming else None,
             runs=tuple(
                 _seen(run, parts) for job in (generate.JOB, post.JOB) for run in parts.ledger.latest(job=job, limit=1)
@@ -67,6 +79,12 @@ def read_status(workspace: Workspace) -> Status:
                 if state.skip_until is not None
             ),
         )
+
+
+def _list_next(settings: Settings, now: datetime) -> tuple[tuple[str, datetime], ...]:
+    """Return when each job is due next, those without due times apart."""
+    found = ((job, next_due(now, cadence)) for job, cadence in list_cadences(settings).items())
+    return tuple((job, slot.due_at.astimezone(settings.post.zone)) for job, slot in found if slot is not None)
 
 
 def read_runs(workspace: Workspace, *, job: str, limit: int) -> tuple[RunRow, ...]:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lamplighter.app import running
+from lamplighter.app.attending import attended
 from lamplighter.app.cadence import list_cadences
+from lamplighter.app.needing import list_hosts
 from lamplighter.app.opening import MIGRATIONS, build_generator, build_poster, build_publisher, reading
 from lamplighter.app.place import Say, Workspace, absolute, claim_state, is_folder, refuse_other_user
 from lamplighter.app.running import Started
@@ -29,6 +31,7 @@ from lamplighter.featurepost import generate
 from lamplighter.featurepost.generate import Plan
 from lamplighter.host.clock import Clock
 from lamplighter.host.database import Database
+from lamplighter.notify.announced import begin_announcing
 from lamplighter.publish import post
 from lamplighter.publish.journal import Journal
 from lamplighter.publish.post import PostPlan
@@ -117,11 +120,12 @@ def _supervise(workspace: Workspace, task: Task, started: Started | None) -> Run
     """Run one of our own jobs, with a row from before the settings are read."""
     started = started or Started()
     if task.force:
-        started = Started(scheduled=started.scheduled, wait=started.wait, flags=(*started.flags, "forced"))
+        started = Started(scheduled=started.scheduled, wait=started.wait, flags=(*started.flags, running.FORCED))
 
     def plan(state_dir: Path, database: Database) -> running.Plan:
         claim_state(state_dir, workspace.folder)
         settings = read_settings(workspace.folder)
+        begin_announcing(database, settings.account, workspace.clock.now())
         limit = settings.generate.limit if task.job == generate.JOB else settings.post.limit
         timing = _time(task, settings, database, workspace.clock)
         if not workspace.apart:
@@ -135,9 +139,22 @@ def _supervise(workspace: Workspace, task: Task, started: Started | None) -> Run
             must_report=True,
         )
         worker = Worker(order, job=task.job, state_dir=state_dir, clock=workspace.clock, show_output=False)
-        return running.Plan(work=worker, terms=Terms(limit=limit, grace=LOCK_GRACE), timing=timing)
+        kept, terms = attended(
+            worker,
+            Terms(limit=limit, grace=LOCK_GRACE),
+            job=task.job,
+            scheduled=started.scheduled,
+            clock=workspace.clock,
+            hosts=functools.partial(list_hosts, task.job, settings),
+        )
+        return running.Plan(work=kept, terms=terms, timing=timing)
 
-    return running.supervise(workspace, task.job, plan, command=task.command, started=started, migrations=MIGRATIONS)
+    report = running.supervise(workspace, task.job, plan, command=task.command, started=started, migrations=MIGRATIONS)
+    if report.made_output:
+        from lamplighter.app.notify import tell_after_run  # noqa: PLC0415 - a run that made nothing has nothing to tell
+
+        tell_after_run(workspace)
+    return report
 
 
 def _time(task: Task, settings: Settings, database: Database, clock: Clock) -> Timing | None:
@@ -146,6 +163,6 @@ def _time(task: Task, settings: Settings, database: Database, clock: Clock) -> T
     if cadence is None or task.force:
         return None
     if task.job == generate.JOB:
-        return Timing(cadence=cadence)
+        return Timing(cadence=cadence, state_dir=settings.state_dir)
     journal = Journal(database, clock, account=settings.account, channel=settings.publisher)
-    return Timing(cadence=cadence, served=journal.days_done, is_journalled=True)
+    return Timing(cadence=cadence, served=journal.days_done, is_journalled=True, state_dir=settings.state_dir)

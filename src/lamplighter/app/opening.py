@@ -22,6 +22,7 @@ from lamplighter.featurepost.index import Index
 from lamplighter.featurepost.stock import Place, Stock, StockItem
 from lamplighter.host.clock import Clock
 from lamplighter.host.database import Database, Migration
+from lamplighter.notify import announced, delivery_table, heartbeat_table, outbox
 from lamplighter.publish import journal
 from lamplighter.publish.folder import FolderPublisher
 from lamplighter.publish.journal import Journal, State
@@ -37,6 +38,10 @@ MIGRATIONS: tuple[Migration, ...] = (
     *index.MIGRATIONS,
     *brandstate.MIGRATIONS,
     *journal.MIGRATIONS,
+    *outbox.MIGRATIONS,
+    *delivery_table.MIGRATIONS,
+    *heartbeat_table.MIGRATIONS,
+    *announced.MIGRATIONS,
 )
 
 
@@ -45,6 +50,7 @@ class Parts:
     """What a workspace consists of once its settings are read and its database is open."""
 
     settings: Settings
+    database: Database
     ledger: Ledger
     stock: Stock
     index: Index
@@ -67,11 +73,11 @@ def refuse_busy(parts: Parts, item: StockItem) -> None:
 
 
 @contextlib.contextmanager
-def reading(workspace: Workspace) -> Iterator[Parts]:
+def reading(workspace: Workspace, *, migrations: tuple[Migration, ...] = MIGRATIONS) -> Iterator[Parts]:
     """Open a workspace to look only: nothing on disk changes, a missing database reads as an empty one."""
     settings = read_settings(workspace.folder)
     file = settings.state_dir / DATABASE_FILE
-    with open_to_look(file, MIGRATIONS, logs_dir=settings.state_dir / "logs") as database:
+    with open_to_look(file, migrations, logs_dir=settings.state_dir / "logs") as database:
         parts = assemble(settings, database, workspace.clock)
         with contextlib.suppress(LamplighterError):  # in memory: what a run would take over first is seen as taken over
             parts.stock.take_over()
@@ -97,6 +103,7 @@ def assemble(settings: Settings, database: Database, clock: Clock) -> Parts:
     features = Index(database, settings.account)
     return Parts(
         settings=settings,
+        database=database,
         ledger=Ledger(database, clock, settings.account),
         stock=Stock(settings.workspace_dir / "content" / "sns", features, lint_post),
         index=features,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lamplighter import __version__
+from lamplighter.app.pausing import excuse_slot, unless_paused
 from lamplighter.app.place import Say, Workspace, is_folder, refuse_other_user
 from lamplighter.config.basics import (
     BUILT_IN_JOBS,
@@ -20,10 +22,11 @@ from lamplighter.config.basics import (
     find_zone,
     read_settings_file,
 )
-from lamplighter.engine import ledger, slot_table
+from lamplighter.engine import ledger, pause, slot_table
 from lamplighter.engine.job import RunReport
 from lamplighter.engine.ledger import Ledger
 from lamplighter.engine.lock import Terms
+from lamplighter.engine.pause import Pause, Pauses
 from lamplighter.engine.repair import open_or_repair
 from lamplighter.engine.settings import JobSettings
 from lamplighter.engine.supervisor import Setup, Supervisor, Work
@@ -38,7 +41,8 @@ if TYPE_CHECKING:  # a run that has no due times loads nothing of this
     from lamplighter.app.timing import Timing
 
 DATABASE_FILE = "lamplighter.db"
-ENGINE_MIGRATIONS: tuple[Migration, ...] = (*ledger.MIGRATIONS, *slot_table.MIGRATIONS)
+ENGINE_MIGRATIONS: tuple[Migration, ...] = (*ledger.MIGRATIONS, *slot_table.MIGRATIONS, *pause.MIGRATIONS)
+FORCED = "forced"
 _CHECKED_FILE = "settings.checked"
 _MOST_SECRET_BYTES = 64_000
 
@@ -118,20 +122,32 @@ def supervise(
 
 
 def _set_up(found: Plan, job: str, database: Database, ledger: Ledger, started: Started, *, clock: Clock) -> Setup:
-    """Return a plan bound to its slot, which is waited for before the lock is taken and claimed when it is held."""
-    if found.timing is None:
-        return Setup(work=found.work, terms=found.terms, secrets=found.secrets)
-    from lamplighter.app.timing import at_slot, wait_for_slot  # noqa: PLC0415 - most runs have no due times
-    from lamplighter.engine.slot import Slots  # noqa: PLC0415 - the same
+    """Return a plan bound to its slot and to a person's pause; what is forced knows of neither.
 
-    timing, slots = found.timing, Slots(database, clock, ledger.account)
-    work = at_slot(found.work, job, timing, slots=slots, ledger=ledger, clock=clock, scheduled=started.scheduled)
+    The slot is waited for before the lock is taken, and claimed when it is held.
+    """
+    work, pauses = found.work, Pauses(database, clock, ledger.account)
+    excuse: Callable[[Pause], None] = _ignore
+    prepare: Callable[[Say], None] = _ignore
+    if found.timing is not None:
+        from lamplighter.app.timing import at_slot, wait_for_slot  # noqa: PLC0415 - most runs have no due times
+        from lamplighter.engine.slot import Slots  # noqa: PLC0415 - the same
 
-    def prepare(_: Say) -> None:
+        timing, slots = found.timing, Slots(database, clock, ledger.account)
+        work = at_slot(work, job, timing, slots=slots, ledger=ledger, clock=clock, scheduled=started.scheduled)
         if started.scheduled:
-            wait_for_slot(job, timing, slots=slots, clock=clock)
+            excuse = functools.partial(excuse_slot, job, timing, slots, ledger)
 
+            def prepare(_: Say) -> None:
+                wait_for_slot(job, timing, slots=slots, clock=clock)
+
+    if FORCED not in started.flags:
+        work = unless_paused(work, job, pauses, excuse=excuse)
     return Setup(work=work, terms=found.terms, prepare=prepare, secrets=found.secrets)
+
+
+def _ignore(_: object) -> None:
+    """Do nothing about it."""
 
 
 def run_configured(workspace: Workspace, job: str, started: Started) -> RunReport:
@@ -142,15 +158,26 @@ def run_configured(workspace: Workspace, job: str, started: Started) -> RunRepor
         _check_settings(workspace.folder, state_dir)
         settings = find_job(workspace.folder, job)
         order = _order(workspace, settings, state_dir, started)
-        return replace(order, timing=_find_timing(settings, workspace.folder)) if settings.at else order
+        order = _attend(order, settings, workspace.clock, started) if settings.network else order
+        timing = _find_timing(settings, workspace.folder, state_dir) if settings.is_timed else None
+        return replace(order, timing=timing)
 
     return supervise(workspace, job, plan, command=f"lamplighter run {job}", started=started)
 
 
-def _find_timing(settings: JobSettings, workspace_dir: Path) -> Timing:
+def _attend(plan: Plan, settings: JobSettings, clock: Clock, started: Started) -> Plan:
+    from lamplighter.app.attending import attended  # noqa: PLC0415 - only for a job that needs the network
+
+    work, terms = attended(
+        plan.work, plan.terms, job=settings.name, scheduled=started.scheduled, clock=clock, hosts=lambda: ()
+    )
+    return replace(plan, work=work, terms=terms)
+
+
+def _find_timing(settings: JobSettings, workspace_dir: Path, state_dir: Path) -> Timing:
     from lamplighter.app.timing import Timing, job_cadence  # noqa: PLC0415 - only for a job with due times
 
-    return Timing(cadence=job_cadence(settings, find_zone(workspace_dir)))
+    return Timing(cadence=job_cadence(settings, find_zone(workspace_dir)), state_dir=state_dir)
 
 
 def run_command(workspace: Workspace, settings: JobSettings, started: Started) -> RunReport:

@@ -6,15 +6,16 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, time, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from lamplighter.app.missing import MissReasons
 from lamplighter.engine.job import Outcome, RunReport
 from lamplighter.engine.ledger import Ledger
 from lamplighter.engine.settings import JobSettings
-from lamplighter.engine.slot import MissReason, Slots, decide_miss_reason
+from lamplighter.engine.slot import MissReason, Slots
 from lamplighter.engine.supervisor import Run, Work
 from lamplighter.errors import InputError
-from lamplighter.host.boot import read_boot_at
 from lamplighter.host.clock import Clock
 from lamplighter.schedule.cadence import EARLY, Cadence, Due, NotDue, Slot, slots_between
 
@@ -26,11 +27,13 @@ class Timing:
     """When a job is due, and the days that need no run of it any more (a post that its journal has).
 
     Where a journal keeps a job from doing its work twice (`is_journalled`), a run that did not do it frees its slot.
+    `state_dir` is where it is noted what the system's scheduler had of the job.
     """
 
     cadence: Cadence
     served: Callable[[], frozenset[date]] = frozenset
     is_journalled: bool = False
+    state_dir: Path | None = None
 
     def judge(self, outcome: Outcome | None) -> Outcome | None:
         """Return the outcome of a claim as its slot takes it: one of a run that died frees it."""
@@ -45,18 +48,20 @@ def post_cadence(at: time | None, zone: ZoneInfo) -> Cadence:
 
 def job_cadence(job: JobSettings, zone: ZoneInfo) -> Cadence:
     """Return when a job of a person's own is due."""
-    return Cadence(zone=zone, at=job.at, catch_up=job.catch_up)
+    return Cadence(zone=zone, at=job.at, cron=job.cron, every=job.every, catch_up=job.catch_up)
 
 
 def at_slot(
     work: Work, job: str, timing: Timing, *, slots: Slots, ledger: Ledger, clock: Clock, scheduled: bool
 ) -> Work:
     """Return work that first claims its slot; where none is open, a scheduled run ends as `not_due`."""
+    reasons = MissReasons(slots.database, clock, ledger, state_dir=timing.state_dir)
 
     def reason_of(missed: Slot) -> MissReason:
-        return decide_miss_reason(missed, boot_at=read_boot_at(clock.now()), seen_on=False)
+        return reasons.find(job, missed)
 
     def work_at_slot(run: Run) -> RunReport:
+        reasons.note()
         decided = slots.take(
             job,
             timing.cadence,

@@ -20,7 +20,7 @@ from lamplighter.host.signals import Interrupted, holding_interrupts
 
 _DESCRIPTION = "Posts from a shop's own products, kept in stock and published one a day, exactly once."
 _BUG_EXIT = 1
-_HEADLESS = frozenset({"watch", "init", "demo"})
+_HEADLESS = frozenset({"watch", "init", "demo", "doctor"})
 
 
 class Parser(argparse.ArgumentParser):
@@ -46,8 +46,8 @@ def _read_width() -> int:
         return 78
 
 
-def build_parser(*, whole: bool = True) -> Parser:
-    """Return the parser of the whole command line, or of `run` alone, which starts often and loads little."""
+def build_parser(*, only: str = "") -> Parser:
+    """Return the parser of the whole command line, or of one command that starts often and is to load little."""
     parser = Parser(prog="lamplighter", description=_DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"lamplighter {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -71,16 +71,44 @@ def build_parser(*, whole: bool = True) -> Parser:
         members = group.add_subparsers(dest="subcommand", required=True, metavar="WHAT")
         return lambda member, handler, words: add_to(members, member, handler, words)
 
-    if whole:
+    if not _add_one(only, add):
         _add_all(add, add_group)
-    else:
-        run.add_commands(add)
     return parser
+
+
+def _add_one(command: str, add: Add) -> bool:
+    """Add one command alone, and return whether it is one of those that start often."""
+    if command == "run":
+        run.add_commands(add)
+    elif command == "watch":
+        from lamplighter.cli import watch  # noqa: PLC0415 - without the others
+
+        watch.add_commands(add)
+    elif command == "status":
+        from lamplighter.cli import status  # noqa: PLC0415 - the same
+
+        status.add_commands(add)
+    else:
+        return False
+    return True
 
 
 def _add_all(add: Add, add_group: Callable[[str, str], Add]) -> None:
     """Add every command."""
-    from lamplighter.cli import brands, lock, making, runs, status, stock, template, watch  # noqa: PLC0415 - `run` needs none
+    from lamplighter.cli import (  # noqa: PLC0415 - `run` needs none
+        brands,
+        doctor,
+        incidents,
+        lock,
+        making,
+        notify,
+        runs,
+        schedule,
+        status,
+        stock,
+        template,
+        watch,
+    )
 
     run.add_commands(add)
     making.add_commands(add)
@@ -89,6 +117,10 @@ def _add_all(add: Add, add_group: Callable[[str, str], Add]) -> None:
     brands.add_commands(add_group("brands", "the catalog and its state"))
     runs.add_commands(add_group("runs", "what ran and how it ended"))
     watch.add_commands(add)
+    incidents.add_commands(add_group("incidents", "what is wrong, and answering it"), add)
+    schedule.add_commands(add_group("schedule", "what this machine's scheduler starts by itself"))
+    doctor.add_commands(add)
+    notify.add_commands(add_group("notify", "who is told, and whether it arrives"))
     lock.add_commands(add_group("lock", "who holds a job's lock, and ending it"))
     template.add_commands(add_group("template", "how slides look: a template of your own, tried and shown"))
 
@@ -137,7 +169,7 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
         given = list(sys.argv[1:] if argv is None else argv)
         is_run = given[:1] == ["run"]
         ours, mark, words = _split(given) if is_run else (given, False, [])
-        parser = build_parser(whole=not is_run)
+        parser = build_parser(only=given[0] if given else "")
         arguments, unknown = parser.parse_known_args(ours)
         if unknown:
             _refuse_unknown(parser, unknown, ours, is_run=is_run and not mark)

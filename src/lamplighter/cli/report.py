@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 
 from lamplighter.cli.console import Console, Json
 from lamplighter.engine.job import Outcome, RunReport
 from lamplighter.errors import DiskError
+
+if TYPE_CHECKING:  # `run` reports too, and knows of no incident
+    from lamplighter.engine.incident_life import Incident
 
 
 def tell_report(console: Console, job: str, report: RunReport) -> int:
@@ -40,4 +44,22 @@ def describe_report(job: str, report: RunReport) -> dict[str, Json]:
         "evidence": {fact.name: fact.value for fact in report.evidence},
         "outputs": list(report.outputs),
         "flags": list(report.flags),
+    }
+
+
+def describe_incident(incident: Incident) -> dict[str, Json]:
+    """Return an incident for a program."""
+    return {
+        "number": incident.number,
+        "key": incident.key,
+        "opened_at": incident.opened_at.isoformat(timespec="seconds"),
+        "since": incident.since.isoformat(timespec="seconds"),
+        "line": incident.line,
+        "why": incident.why,
+        "severity": incident.severity.value,
+        "quiet": incident.quiet.value,
+        "quiet_until": incident.quiet_until.isoformat(timespec="seconds") if incident.quiet_until else None,
+        "flaps": incident.flaps,
+        "evidence": {fact.name: fact.value for fact in incident.evidence},
+        "command": incident.command,
     }

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from datetime import datetime
 
 from lamplighter.app import looking, opening, place
 from lamplighter.cli.command import Add, whole_number
 from lamplighter.cli.console import Console, Json
-from lamplighter.cli.report import describe_report
+from lamplighter.cli.report import describe_incident, describe_report
+from lamplighter.engine.alert import describe_age
+from lamplighter.engine.watch import AWAY
 
 
 def add_commands(add: Add) -> None:
     """Add the commands to the parser."""
-    add("status", _status, "what is in stock, how the last runs ended, when the next post is due")
+    add("status", _status, "what is in stock, how the last runs ended, what is due next, what is wrong")
     parser = add("posted", _posted, "what went out")
     parser.add_argument("--limit", type=whole_number, default=30, metavar="N", help="default: %(default)s")
 
@@ -34,8 +37,25 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
         console.line(f"lock      {holder}")
     for skip in status.skipped:
         console.line(f"skipped   {skip}")
+    _tell_watched(status, console)
     console.value(_describe(status))
     return 0
+
+
+def _tell_watched(status: looking.Status, console: Console) -> None:
+    """Say what is due next, what is paused, what is wrong, and when the watcher last looked."""
+    for job, due_at in status.next_slots:
+        console.line(f"next      {job:<9} {due_at:%Y-%m-%d %H:%M %Z}")
+    for pause in status.watched.pauses:
+        console.line(f"paused    {pause.job or 'every job'} is {pause.describe()}; {pause.remedy} ends it")
+    for incident in status.watched.incidents:
+        answer = incident.quiet_at(status.looked_at).value
+        tell = console.line if answer else console.bad
+        tell(f"incident  {incident.number}: {incident.line}{f' ({answer})' if answer else ''}")
+    last = status.watched.last_tick_at
+    age = describe_age(status.looked_at - last) if last else ""
+    tell = console.bad if last is None or status.looked_at - last > AWAY else console.line
+    tell(f"watch     last looked {age} ago" if age else "watch     nobody has looked yet: lamplighter watch does")
 
 
 def _post_line(status: looking.Status) -> str:
@@ -68,7 +88,15 @@ def _describe(status: looking.Status) -> dict[str, Json]:
         ],
         "locks": list(status.holders),
         "skipped": list(status.skipped),
+        "next_slots": {job: due_at.isoformat() for job, due_at in status.next_slots},
+        "paused": [{"job": pause.job, "until": pause.ends_at.isoformat()} for pause in status.watched.pauses],
+        "incidents": [describe_incident(incident) for incident in status.watched.incidents],
+        "last_watch_at": _say_instant(status.watched.last_tick_at),
     }
+
+
+def _say_instant(at: datetime | None) -> str | None:
+    return at.isoformat(timespec="seconds") if at else None
 
 
 def _posted(arguments: argparse.Namespace, console: Console) -> int:

@@ -9,8 +9,8 @@ from lamplighter.app.place import open_workspace
 from lamplighter.app.watch import run_watch
 from lamplighter.cli.command import Add
 from lamplighter.cli.console import Console, Json
+from lamplighter.cli.report import describe_incident
 from lamplighter.engine.expectation import Standing, Verdict
-from lamplighter.engine.incident import Incident
 from lamplighter.engine.watch import TickReport
 from lamplighter.errors import DiskError
 
@@ -47,7 +47,7 @@ def _describe(report: TickReport) -> dict[str, Json]:
         "exit_code": int(report.code),
         "away_since": report.away_since.isoformat(timespec="seconds") if report.away_since else None,
         "verdicts": [_describe_verdict(verdict) for verdict in report.verdicts],
-        "incidents": [_describe_incident(incident) for incident in report.incidents],
+        "incidents": [describe_incident(incident) for incident in report.incidents],
     }
 
 
@@ -57,19 +57,7 @@ def _describe_verdict(verdict: Verdict) -> dict[str, Json]:
         "standing": verdict.standing.value,
         "line": verdict.line,
         "since": verdict.since.isoformat(timespec="seconds") if verdict.since else None,
+        "severity": verdict.severity.value,
         "why": verdict.why,
         "command": verdict.command,
-    }
-
-
-def _describe_incident(incident: Incident) -> dict[str, Json]:
-    return {
-        "number": incident.number,
-        "key": incident.key,
-        "opened_at": incident.opened_at.isoformat(timespec="seconds"),
-        "since": incident.since.isoformat(timespec="seconds"),
-        "line": incident.line,
-        "why": incident.why,
-        "evidence": {fact.name: fact.value for fact in incident.evidence},
-        "command": incident.command,
     }

@@ -132,6 +132,9 @@ def parse_job(job: str, table: Mapping[str, object], workspace_dir: Path) -> Job
             raise ConfigError(name, f"{where}.env.{variable}: the name of the {what} is missing behind {kind}", REMEDY)
     if "output" in table and not reader.text("output").strip():
         raise ConfigError(name, f"{where}.output is empty: it is a pattern like 'backups/*.tar'", _NO_OUTPUT)
+    due = [key for key in ("at", "cron", "every") if table.get(key)]
+    if len(due) > 1:
+        raise ConfigError(name, f"{where} has both {due[0]} and {due[1]}: one of them says when it is due", REMEDY)
     return JobSettings(
         name=job,
         command=command,
@@ -141,8 +144,32 @@ def parse_job(job: str, table: Mapping[str, object], workspace_dir: Path) -> Job
         expected=reader.duration("expected_runtime"),
         env=env,
         at=tuple(parse_wall_time(name, f"{where}.at", text) for text in reader.texts("at")),
+        cron=_parse_cron(name, where, reader),
+        every=_parse_every(name, where, reader),
         catch_up=reader.duration("catch_up") or timedelta(hours=6),
+        network=reader.flag("network"),
     )
+
+
+def _parse_cron(name: str, where: str, reader: _Reader) -> str:
+    text = reader.text("cron")
+    if not text:
+        return ""
+    from lamplighter.schedule.cron_words import explain_cron  # noqa: PLC0415 - only a job with such an expression
+
+    if problem := explain_cron(text):
+        raise ConfigError(name, f"{where}.cron = {text[:40]!r}: {problem}", REMEDY)
+    return text
+
+
+def _parse_every(name: str, where: str, reader: _Reader) -> timedelta:
+    text = reader.text("every")
+    if not text:
+        return timedelta()
+    every = parse_duration(name, f"{where}.every", text, "1m", "30d")
+    if every % timedelta(minutes=1):
+        raise ConfigError(name, f"{where}.every = {text[:40]!r} must be whole minutes", REMEDY)
+    return every
 
 
 def check_job_name(job: str) -> str:
@@ -184,6 +211,12 @@ class _Reader:
         if not isinstance(value, Mapping) or any(not isinstance(one, str) or "\0" in one for one in value.values()):
             raise self._wrong(key, 'like { NAME = "value" }')
         return dict(value)
+
+    def flag(self, key: str) -> bool:
+        value = self._table.get(key, False)
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false")
+        return value
 
     def duration(self, key: str) -> timedelta | None:
         text = self.text(key)

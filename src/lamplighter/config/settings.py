@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import time, timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args, get_type_hints
@@ -29,9 +29,13 @@ from lamplighter.config.basics import (
     parse_wall_time,
     read_settings_file,
 )
+from lamplighter.config.expect import ExpectTable, parse_expectations
+from lamplighter.config.notify import HeartbeatTable, NotifyTable, parse_heartbeat, parse_notify
+from lamplighter.engine.expect_settings import ExpectSettings
 from lamplighter.engine.settings import JobSettings
 from lamplighter.errors import ConfigError
 from lamplighter.featurepost.settings import GenerateSettings, ShopSettings, longest_feature
+from lamplighter.notify.settings import HeartbeatSettings, NotifySettings
 from lamplighter.publish.settings import PostSettings
 
 _SHOWN_LETTERS = 60
@@ -85,7 +89,10 @@ class JobTable(_Table, frozen=True, kw_only=True):
     expected_runtime: str = ""
     env: dict[str, str] = {}
     at: tuple[str, ...] = ()
+    cron: str = ""
+    every: str = ""
     catch_up: str = ""
+    network: bool = False
 
 
 class SettingsFile(_Table, frozen=True, kw_only=True):
@@ -98,7 +105,10 @@ class SettingsFile(_Table, frozen=True, kw_only=True):
     shop: ShopTable = ShopTable()
     post: PostTable = PostTable()
     network: NetworkTable = NetworkTable()
+    notify: NotifyTable = NotifyTable()
+    heartbeat: HeartbeatTable = HeartbeatTable()
     jobs: dict[str, JobTable] = {}
+    expect: dict[str, ExpectTable] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +124,10 @@ class Settings:
     generate: GenerateSettings
     shop: ShopSettings
     post: PostSettings
+    notify: NotifySettings
+    heartbeat: HeartbeatSettings
     jobs: tuple[JobSettings, ...] = ()
+    expectations: tuple[ExpectSettings, ...] = ()
 
 
 def read_settings(workspace_dir: Path) -> Settings:
@@ -142,6 +155,8 @@ def _build(file: SettingsFile, table: Mapping[str, object], workspace_dir: Path)
         allowed_hosts=frozenset(file.network.allowed_hosts),
     )
     slides_limit = parse_duration(name, "generate.slides_limit", file.generate.slides_limit, "1s", "1h")
+    contact, hosts = file.network.contact, frozenset(file.network.allowed_hosts)
+    jobs = _parse_jobs(table, workspace_dir)
     return Settings(
         workspace_dir=workspace_dir,
         state_dir=workspace_dir / file.state_dir,
@@ -161,7 +176,10 @@ def _build(file: SettingsFile, table: Mapping[str, object], workspace_dir: Path)
         post=PostSettings(
             at=parse_wall_time(name, "post.at", file.post.at) if file.post.at else None, zone=_zone(name, file.zone)
         ),
-        jobs=_parse_jobs(table, workspace_dir),
+        notify=parse_notify(file.notify, name, workspace_dir, contact=contact, allowed_hosts=hosts),
+        heartbeat=parse_heartbeat(file.heartbeat, name, workspace_dir, contact=contact, allowed_hosts=hosts),
+        jobs=jobs,
+        expectations=parse_expectations(file.expect, _list_times(file, jobs, name), name),
     )
 
 
@@ -196,6 +214,14 @@ def _parse_jobs(table: Mapping[str, object], workspace_dir: Path) -> tuple[JobSe
     return tuple(parsed)
 
 
+def _list_times(file: SettingsFile, jobs: tuple[JobSettings, ...], name: str) -> dict[str, tuple[time, ...]]:
+    """Return the times of day of each job there is; none where it has no such times."""
+    posted = (file.post.at,) if file.post.at else ()
+    times = {"generate": file.generate.at, "post": posted}
+    ours = {job: tuple(parse_wall_time(name, f"{job}.at", text) for text in at) for job, at in times.items()}
+    return ours | {job.name: job.at for job in jobs}
+
+
 def _is_host_and_port(text: str) -> bool:
     match = re.fullmatch(r"[^\s/@]+:([0-9]{1,5})", text)
     return match is not None and 1 <= int(match[1]) <= 65_535
@@ -224,9 +250,7 @@ def _explain(message: str, table: Mapping[str, object], text: str) -> str:
     full = re.sub(r"\[.*?\]", "", path[1]) if path else ""
     where, _, key = full.rpartition(".")
     words = message.removesuffix(path[0]) if path else message
-    choices = get_args(
-        get_type_hints(_TABLES.get(where, JobTable if where.startswith("jobs") else SettingsFile)).get(key)
-    )
+    choices = get_args(get_type_hints(_TABLES.get(where, _NAMED.get(where.partition(".")[0], SettingsFile))).get(key))
     if words.startswith("Invalid enum value") and choices:
         words = f"{words}: it must be {' or '.join(repr(choice) for choice in choices)}"
     return f"{full or 'the file'}{_line_of(where, key, text)}: {words}"
@@ -237,10 +261,11 @@ def _unknown_keys(table: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     for key, value in table.items():
         if key not in _known_keys(""):
             yield "", key
-        elif key == "jobs" and isinstance(value, Mapping):
-            for job, settings in value.items():
+        elif key in _NAMED and isinstance(value, Mapping):
+            for name, settings in value.items():
                 if isinstance(settings, Mapping):
-                    yield from ((f"jobs.{job}", inner) for inner in settings if inner not in JobTable.__struct_fields__)
+                    where = f"{key}.{name}"
+                    yield from ((where, inner) for inner in settings if inner not in _known_keys(where))
         elif isinstance(value, Mapping) and key in _TABLES:
             yield from ((key, inner) for inner in value if inner not in _known_keys(key))
 
@@ -259,10 +284,22 @@ def _line_of(table: str, key: str, text: str) -> str:
     return ""
 
 
-_TABLES: Mapping[str, type[_Table]] = MappingProxyType(
-    {"": SettingsFile, "generate": GenerateTable, "shop": ShopTable, "post": PostTable, "network": NetworkTable}
+_TABLES: Mapping[str, type[msgspec.Struct]] = MappingProxyType(
+    {
+        "": SettingsFile,
+        "generate": GenerateTable,
+        "shop": ShopTable,
+        "post": PostTable,
+        "network": NetworkTable,
+        "notify": NotifyTable,
+        "heartbeat": HeartbeatTable,
+    }
 )
 
 
+_NAMED: Mapping[str, type[msgspec.Struct]] = MappingProxyType({"jobs": JobTable, "expect": ExpectTable})
+
+
 def _known_keys(table: str) -> tuple[str, ...]:
-    return (JobTable if table.startswith("jobs.") else _TABLES[table]).__struct_fields__
+    named = table.partition(".")[0] if "." in table else ""
+    return (_NAMED.get(named) or _TABLES[table]).__struct_fields__

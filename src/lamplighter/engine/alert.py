@@ -15,8 +15,10 @@ from lamplighter.errors import DiskError, render_line
 from lamplighter.host.files import TEMPORARY_PREFIX, write_atomic
 
 if TYPE_CHECKING:  # every command reads the head line, and only watch needs these
+    from collections.abc import Iterable, Sequence
     from zoneinfo import ZoneInfo
 
+    from lamplighter.engine.incident_life import Incident
     from lamplighter.engine.watch import TickReport
 
 ALERT_FILE = "ALERT.txt"
@@ -29,19 +31,38 @@ _WRITING = timedelta(minutes=1)
 
 
 def render_alert(report: TickReport, zone: ZoneInfo) -> str:
-    """Return what ALERT.txt says after a tick, "" when all is well; the same text as long as nothing changes."""
-    open_keys = {incident.key.removesuffix(":unknown") for incident in report.incidents}
-    blocks = [incident.describe(zone) for incident in report.incidents]
+    """Return what ALERT.txt says after a tick, "" when all is well; the same text as long as nothing changes.
+
+    The worst comes first. What a person has answered stands at the end, and is not cried at the head of commands.
+    """
+    open_keys = {incident.key.removesuffix(":unknown") for incident in report.shown}
+    loud = [incident for incident in report.shown if not _answer(incident, report.at, zone)]
+    blocks = [incident.describe(zone) for incident in sorted(loud, key=lambda one: -one.severity.rank)]
     blocks += [
         (verdict.line, f"why: {verdict.why}", f"type: {verdict.command}")
         for verdict in report.unknown
         if verdict.key not in open_keys
     ]
+    answered = [
+        (*incident.describe(zone), answer)
+        for incident in report.shown
+        if (answer := _answer(incident, report.at, zone))
+    ]
     if not blocks:
-        return ""
+        return _render_blocks([f"Known, and answered: {len(answered)}", ""], answered, zone) if answered else ""
     told = [line for line in blocks[0][1:] if line.startswith(("since: ", "type: "))]
     more = [f"{len(blocks) - 1} more"] if len(blocks) > 1 else []
-    lines = [render_line(_HEAD + "; ".join((blocks[0][0], *told, *more)), limit=_LONGEST_HEAD), ""]
+    head = render_line(_HEAD + "; ".join((blocks[0][0], *told, *more)), limit=_LONGEST_HEAD)
+    return _render_blocks([head, ""], [*blocks, *answered], zone)
+
+
+def _answer(incident: Incident, at: datetime, zone: ZoneInfo) -> str:
+    """Return what a person has answered as far as it still holds, "" when nobody has."""
+    answer, until = incident.quiet_at(at).value, incident.quiet_until
+    return f"{answer} until {until.astimezone(zone):%Y-%m-%d %H:%M}" if answer and until else ""
+
+
+def _render_blocks(lines: list[str], blocks: Iterable[Sequence[str]], zone: ZoneInfo) -> str:
     for title, *rest in blocks:
         lines += [render_line(title), *(f"  {render_line(line)}" for line in rest), ""]
     lines.append(f"Times are {zone.key}. lamplighter watch wrote this file, and removes it when all is well again.")
@@ -96,11 +117,12 @@ def _describe_silence(mark: bytes, now: datetime) -> str:
         at, every = (int(word) for word in mark.split())
         age = now - datetime.fromtimestamp(at, tz=UTC)
         if age > 3 * timedelta(seconds=every):
-            return f"watch has not run for {_describe_age(age)}: nothing raises an alarm; lamplighter watch looks now"
+            return f"watch has not run for {describe_age(age)}: nothing raises an alarm; lamplighter watch looks now"
     return ""
 
 
-def _describe_age(age: timedelta) -> str:
+def describe_age(age: timedelta) -> str:
+    """Return a length of time in minutes, hours or days, whichever is handy."""
     minutes = int(age.total_seconds() // 60)
     if minutes < 120:
         return f"{minutes} minutes"

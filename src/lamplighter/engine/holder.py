@@ -8,6 +8,7 @@ import os
 import struct
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 from lamplighter.engine.owner import HELD, Owner, read_owner
@@ -43,8 +44,19 @@ def describe_holder(folder: Path) -> str:
         return f"this very process is at work: {owner.describe()}"
     pid = read_holder(folder)
     if owner is not None and owner.state == HELD and pid == owner.pid and is_that_process(owner):
-        return f"another run is at work: {owner.describe()}"
+        return f"another run is at work: {owner.describe()}{_describe_end(owner)}"
     return f"another run is at work: {f'pid {pid}' if pid else 'a process that the system does not name'}"
+
+
+def _describe_end(owner: Owner) -> str:
+    """Return ", until 06:30 at most", by the holder's own limit; "" where it has none."""
+    if owner.patience is None:
+        return ""
+    try:
+        latest = datetime.fromisoformat(owner.since) + owner.patience
+    except (ValueError, OverflowError):
+        return ""
+    return f", until {latest.isoformat(timespec='minutes')} at most"
 
 
 def read_holder(folder: Path) -> int | None:

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import stat
 import weakref
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -21,7 +22,7 @@ from lamplighter.engine.claim import Claim, read_generation, read_inode
 from lamplighter.engine.history import Event, append_event, shorten_history
 from lamplighter.engine.holder import LOCK_FILE, describe_holder, read_flock_holder, read_holder
 from lamplighter.engine.owner import HELD, OWNER_FILE, RELEASED, Child, Owner, read_owner
-from lamplighter.engine.record import read_claim, write_next_generation, write_owner
+from lamplighter.engine.record import SPARE_FILE, read_claim, write_next_generation, write_owner
 from lamplighter.errors import Fenced, LockBusy, LockUnusable
 from lamplighter.host.clock import Clock
 from lamplighter.host.disk import find_disk_trouble
@@ -379,5 +380,18 @@ def _unusable(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        cause = error.strerror or str(error)
-        raise LockUnusable(str(folder), cause, _STATE_REMEDY) from error
+        raise _explain(folder, error) from error
+
+
+def _explain(folder: Path, error: OSError) -> LockUnusable:
+    """Return the error that names what stands in the way, a single file where it is one, and what to do about it."""
+    cause = error.strerror or str(error)
+    if error.errno in {errno.EMFILE, errno.ENFILE}:
+        return LockUnusable(str(folder), cause, "end what has so many open, or raise the limit (ulimit -n)")
+    for path in (folder / LOCK_FILE, folder / OWNER_FILE, folder / SPARE_FILE):
+        with contextlib.suppress(OSError):
+            if not stat.S_ISREG(path.lstat().st_mode):
+                return LockUnusable(str(path), "this is not a file of ours", "move it away")
+            if not os.access(path, os.R_OK | os.W_OK):
+                return LockUnusable(str(path), cause, "make it readable and writable for this user, or move it away")
+    return LockUnusable(str(folder), cause, _STATE_REMEDY)

@@ -74,7 +74,7 @@ def explain_none(folder: Path, pattern: str) -> str:
         try:
             why = _explain(path.stat())
         except (OSError, ValueError):
-            why = "is a link to nowhere" if path.is_symlink() else ""
+            why = "is a link to nowhere" if os.path.islink(path) else ""  # noqa: PTH114 - never raises
         if why:
             return f"{name} {why}"
     return ""

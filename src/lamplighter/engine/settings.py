@@ -16,7 +16,8 @@ class JobSettings:
 
     `limit` is the most awake time it may take (None: any), `expected` what it should; `output` a pattern of files below
     `folder` of which each run must leave a new one ("": nothing is declared). An `env` value may be "env:NAME" or
-    "file:PATH": then it is a secret, read when the job starts and kept out of logs. `at` are its times of day.
+    "file:PATH": then it is a secret, read when the job starts and kept out of logs. It is due at its times of day `at`,
+    or by the cron expression, or every so often. A job that needs the `network` is given time to find it.
     """
 
     name: str
@@ -28,3 +29,11 @@ class JobSettings:
     env: Mapping[str, str] = MappingProxyType({})
     at: tuple[time, ...] = ()
     catch_up: timedelta = timedelta(hours=6)
+    cron: str = ""
+    every: timedelta = timedelta()
+    network: bool = False
+
+    @property
+    def is_timed(self) -> bool:
+        """Return whether it has due times."""
+        return bool(self.at or self.cron or self.every)

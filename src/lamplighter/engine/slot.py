@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from lamplighter.engine.job import Outcome
+from lamplighter.engine.miss import MISS_WORDS as MISS_WORDS  # noqa: PLC0414 - a slot's words are found here too
+from lamplighter.engine.miss import MissReason as MissReason  # noqa: PLC0414 - the same
+from lamplighter.engine.miss import decide_miss_reason as decide_miss_reason  # noqa: PLC0414 - the same
 from lamplighter.host.clock import Clock
 from lamplighter.host.database import Database
 from lamplighter.schedule.cadence import Cadence, Due, NotDue, Settled, Slot, decide_by_hand, decide_slot
@@ -31,19 +34,6 @@ class SlotStatus(enum.Enum):
     COALESCED = "coalesced"
     MISSED = "missed"
     EXCUSED = "excused"
-
-
-class MissReason(enum.Enum):
-    """Why a slot was missed, as far as it can be told."""
-
-    POWERED_OFF = "powered_off"
-    UNKNOWN = "unknown"
-
-
-MISS_WORDS = {
-    MissReason.POWERED_OFF: "the machine was switched off",
-    MissReason.UNKNOWN: "nothing started it, and nobody can say why",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +58,11 @@ class Slots:
         self._database = database
         self._clock = clock
         self._account = account
+
+    @property
+    def database(self) -> Database:
+        """Return the database they are in."""
+        return self._database
 
     def observe(self, job: str, cadence: Cadence) -> datetime:
         """Return since when this schedule of a job stands: since shortly before it was first seen.
@@ -225,16 +220,6 @@ class Slots:
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
-
-
-def decide_miss_reason(slot: Slot, *, boot_at: datetime | None, seen_on: bool) -> MissReason:
-    """Return why nobody did a slot: the machine was off when it was started after the slot was due.
-
-    `seen_on` says that it is known to have been on at that time all the same, and was restarted later.
-    """
-    if boot_at is not None and boot_at > slot.due_at and not seen_on:
-        return MissReason.POWERED_OFF
-    return MissReason.UNKNOWN
 
 
 def _is_lost(row: SlotRow, outcome_of: OutcomeOf) -> bool:

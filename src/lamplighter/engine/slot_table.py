@@ -20,4 +20,14 @@ MIGRATIONS = (
                 PRIMARY KEY (account, job))""",
         ),
     ),
+    Migration(
+        concern="slot",
+        number=2,
+        statements=(
+            """CREATE TABLE presence (
+                account TEXT NOT NULL, begin_at DOUBLE PRECISION NOT NULL, end_at DOUBLE PRECISION NOT NULL,
+                boot_id TEXT NOT NULL, boot_at DOUBLE PRECISION NOT NULL, slept DOUBLE PRECISION NOT NULL,
+                cause TEXT NOT NULL DEFAULT '', PRIMARY KEY (account, begin_at))""",
+        ),
+    ),
 )

@@ -167,6 +167,7 @@ class Worker:
     ) -> WorkerEnd:
         """Wait for the worker's end: by itself, at the limit, or by a stop signal that is passed on."""
         ends: list[WorkerEnd] = []
+        began = self._clock.monotonic()
         try:
             with deferral.hearing():
                 ends.append(self._watch(session, run, relays, limit))
@@ -174,7 +175,10 @@ class Worker:
             if not ends:
                 run.say(f"stopping; the command has up to {STOP_GRACE.seconds} s, a second Ctrl-C ends it at once")
                 session.end(STOP_GRACE, interrupt.number, deferral.is_urgent)
-                ends.append(WorkerEnd(code=None, asked=interrupt.number))
+                # Who was stopped past its limit, and is ended by the run that takes over, was not merely asked.
+                is_late = limit is not None and self._clock.monotonic() - began > limit + _TURN
+                late = (self._order.limit or limit) if is_late else None
+                ends.append(WorkerEnd(code=None, asked=interrupt.number, ran_out=late))
         if ends[0].ran_out is not None:
             session.end(STOP_GRACE, is_urgent=deferral.is_urgent)
         return ends[0]

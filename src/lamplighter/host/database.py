@@ -29,6 +29,7 @@ LOGS = ("-wal", "-journal")
 _NOT_A_FILE = "this is no regular file"
 _DAMAGED_REMEDY = "the next run sets it aside and makes a new one"
 _PROBE_BYTES = 65_536
+_PIECE = 1_048_576
 _SWITCH_PATIENCE = timedelta(milliseconds=50)
 _PAUSE_SECONDS = 0.005
 _MOVE_AWAY = "move this file away; posts are found again in the folders"
@@ -225,33 +226,54 @@ def _read_schema(database: Database) -> set[tuple[str, str]]:
     return {(row["name"], row["sql"] or "") for row in database.rows("SELECT name, sql FROM sqlite_master")}
 
 
-def _read_parts(file: Path, patience: timedelta) -> dict[str, bytes]:
+def _read_parts(file: Path, patience: timedelta) -> dict[str, bytearray]:
     """Return what a database consists of, by the ends of the names: itself, its log, its rollback journal.
 
     Nobody is locked out, so it is read until two readings are the same: what lies still for that long belongs together.
     The log's index (-shm) is left out: SQLite makes it anew from the log.
     """
     end = time.monotonic() + patience.total_seconds()
-    while (parts := _read_parts_once(file)) != _read_parts_once(file):
+    while not _is_still(file, parts := _read_parts_once(file)):
         if time.monotonic() > end:
             raise sqlite3.OperationalError("it changed again and again while it was read")
         time.sleep(_PAUSE_SECONDS)
     return parts
 
 
-def _read_parts_once(file: Path) -> dict[str, bytes]:
+def _is_still(file: Path, parts: dict[str, bytearray]) -> bool:
+    """Return whether reading the parts again gives the same; piece by piece, so that nothing is held twice."""
+    real = Path(os.path.realpath(file))
+    return all(_has_bytes(beside(real, ending), parts.get(ending, bytearray())) for ending in ("", *LOGS))
+
+
+def _has_bytes(path: Path, content: bytearray) -> bool:
+    """Return whether a file has exactly these bytes, a missing one none."""
+    refuse_non_file(path)
+    place = 0
+    with contextlib.suppress(FileNotFoundError), path.open("rb", buffering=0) as stream:
+        while piece := stream.read(_PIECE):
+            if not content.startswith(piece, place):
+                return False
+            place += len(piece)
+    return place == len(content)
+
+
+def _read_parts_once(file: Path) -> dict[str, bytearray]:
     real = Path(os.path.realpath(file))  # a link is followed, and its logs lie beside what it leads to
     read = {ending: _read_part(beside(real, ending)) for ending in ("", *LOGS)}
     return {ending: content for ending, content in read.items() if content}
 
 
-def _read_part(path: Path) -> bytes:
+def _read_part(path: Path) -> bytearray:
     """Return the bytes of a file, none where it is missing; what is no file is an error, and a FIFO not waited for."""
     refuse_non_file(path)
     try:
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            content = bytearray(os.fstat(stream.fileno()).st_size)
+            del content[stream.readinto(content) :]
+            return content
     except FileNotFoundError:
-        return b""
+        return bytearray()
 
 
 def refuse_non_file(path: Path) -> None:
@@ -274,14 +296,16 @@ def _read_inode(file: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _load(parts: dict[str, bytes], memory: sqlite3.Connection) -> None:
+def _load(parts: dict[str, bytearray], memory: sqlite3.Connection) -> None:
     """Put a database into memory; where there is more to it than one file, SQLite itself joins the parts."""
     content = parts.get("")
     if content is None:
         return
     if len(parts) == 1:
         # The mark of the write-ahead log is taken out: memory has none (sqlite.org/c3ref/deserialize.html).
-        memory.deserialize(content[:18] + b"\x01\x01" + content[20:] if content[18:20] == b"\x02\x02" else content)
+        if content[18:20] == b"\x02\x02":
+            content[18:20] = b"\x01\x01"
+        memory.deserialize(content)
         return
     with private_folder() as folder:
         copy = folder / "copy.db"

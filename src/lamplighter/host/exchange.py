@@ -40,6 +40,7 @@ class Hop:
     deadline: timedelta
     max_bytes: int
     listed_hosts: frozenset[str]
+    body: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +62,7 @@ class Exchange:
         self._tls = tls or httpx2.create_ssl_context(trust_env=False)
 
     def fetch(self, hop: Hop) -> Answer:
-        """Send one GET and return its answer; raises the errors of host/network.py and nothing else."""
+        """Send one request and return its answer; raises the errors of host/network.py and nothing else."""
         url = _parse_web_address(hop.url)
         timer = _Timer(self._clock, hop.deadline)
         connector = _Connector(hop.listed_hosts, self._resolver, timer)
@@ -69,9 +70,10 @@ class Exchange:
             _our_errors(hop, timer),
             httpcore2.ConnectionPool(ssl_context=self._tls, network_backend=connector) as pool,
             pool.stream(
-                "GET",
+                "POST" if hop.body else "GET",
                 httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-                headers=(("host", url.netloc.decode("ascii")), *hop.headers.items()),
+                headers=(("host", url.netloc.decode("ascii")), *_length(hop), *hop.headers.items()),
+                content=hop.body or None,
                 extensions={"timeout": _timeouts(hop)},
             ) as response,
         ):
@@ -100,6 +102,10 @@ def _parse_web_address(url: str) -> httpx2.URL:
     if parsed.userinfo:
         raise AddressRefused(subject_of(url), "a user name or password does not belong into an address")
     return parsed
+
+
+def _length(hop: Hop) -> tuple[tuple[str, str], ...]:
+    return (("content-length", str(len(hop.body))),) if hop.body else ()
 
 
 def _timeouts(hop: Hop) -> dict[str, float]:

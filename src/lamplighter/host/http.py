@@ -75,7 +75,7 @@ class Client:
             raise ConfigError(
                 "contact", "it goes into a request header: plain ASCII only", "give a mail or web address"
             )
-        self._user_agent = f"lamplighter/{__version__}" + (f" (+{contact})" if contact else "")
+        self._user_agent = user_agent(contact)
         self._allowed_hosts = frozenset(host.lower() for host in allowed_hosts)
         self._clock = clock
         self._resolver = resolver or SystemResolver()
@@ -113,6 +113,7 @@ class Client:
                 deadline=deadline,
                 max_bytes=request.max_bytes,
                 listed_hosts=listed_hosts,
+                body=request.body if len(chain) == 1 else b"",
             )
             try:
                 answer = exchange.fetch(hop)
@@ -143,6 +144,11 @@ class Client:
             "accept-encoding": "gzip",
             "connection": "close",
         }
+
+
+def user_agent(contact: str) -> str:
+    """Return who we say we are, with an address to reach the person where there is one."""
+    return f"lamplighter/{__version__}" + (f" (+{contact})" if contact else "")
 
 
 def _blame(error: UpstreamError, chain: list[str]) -> None:

@@ -12,7 +12,10 @@ from lamplighter.errors import UpstreamError, render_line
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One GET and its limits; `total` covers redirects and body, `max_bytes` counts decoded bytes."""
+    """One request and its limits; `total` covers redirects and body, `max_bytes` counts decoded bytes.
+
+    It is a GET, or a POST of `body` where there is one, which is not sent on by a redirect.
+    """
 
     url: str
     connect: timedelta
@@ -21,6 +24,7 @@ class Request:
     max_bytes: int
     headers: Mapping[str, str] = field(default_factory=dict)
     max_redirects: int = 3
+    body: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,3 +94,28 @@ def subject_of(url: str) -> str:
     except ValueError:
         return render_line(url.partition("?")[0].rpartition("@")[2], limit=200) or "no address"
     return render_line(host + parts.path, limit=200) or "no address"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What one request of a library came to: a status, or why there is none; never an address.
+
+    `is_unsure`: the service may have got the request; `is_refused`: lamplighter does not connect there.
+    """
+
+    status: int = 0
+    retry_after: timedelta | None = None
+    words: str = field(default="", repr=False)
+    trouble: str = ""
+    is_unsure: bool = False
+    is_refused: bool = False
+
+    @property
+    def is_ok(self) -> bool:
+        """Return whether the service took it."""
+        return 200 <= self.status < 300
+
+    @property
+    def is_late(self) -> bool:
+        """Return whether the service is at fault for now, so that nothing more is asked of it."""
+        return self.status in {0, 429} or self.status >= 500

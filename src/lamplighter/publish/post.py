@@ -294,6 +294,12 @@ def read_record(record_file: Path, channel: str) -> tuple[Recalled, ...]:
     )
 
 
+def find_unreadable(record_file: Path, channel: str) -> tuple[int, ...]:
+    """Return which lines of the readable record of a channel, from 1, say nothing of it; empty ones apart."""
+    lines = ((number, line) for number, line in enumerate(_read_lines(record_file), start=1) if line.strip())
+    return tuple(number for number, line in lines if (known := _parse_line(line)) is None or known.channel != channel)
+
+
 def _read_lines(record_file: Path) -> tuple[bytes, ...]:
     if not os.path.lexists(record_file):
         return ()

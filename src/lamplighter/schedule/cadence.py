@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice, pairwise, takewhile
 from zoneinfo import ZoneInfo
+
+from lamplighter.schedule.cron_words import due_after, parse_fields
 
 EARLY = timedelta(minutes=2)
 ON_TIME = timedelta(minutes=15)
@@ -13,6 +16,8 @@ LOOK_BACK = timedelta(days=35)
 _LOOK_BACK_INTERVALS = timedelta(days=1)
 _SECOND = timedelta(seconds=1)
 _DAY = timedelta(days=1)
+_MOST_CLAIMED_AHEAD = 100
+_OFTEN = 24  # times a day; what is due more often is looked for one day back only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +31,9 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cadence:
-    """When a job is due: at wall times of a zone, or every so often, and how long a missed slot is still worth doing.
+    """When a job is due, and how long a missed slot is still worth doing.
+
+    Due are the wall times `at` of the zone, or what the cron expression says there, or every so often: one of these.
 
     Once a day means: a slot may be done until its local day ends, `catch_up` apart, and one that is done serves the
     whole day, whatever its time was when it was done.
@@ -37,9 +44,17 @@ class Cadence:
     every: timedelta = timedelta()
     catch_up: timedelta = timedelta(hours=6)
     once_a_day: bool = False
+    cron: str = ""
+
+    @property
+    def is_timed(self) -> bool:
+        """Return whether there are any due times."""
+        return bool(self.at or self.every or self.cron)
 
     def describe(self) -> str:
         """Return the due times in words; other words mean another schedule."""
+        if self.cron:
+            return f"cron {' '.join(self.cron.split())} {self.zone.key}"
         if self.every:
             return f"every {self.every.total_seconds():g} s"
         return f"{' '.join(f'{moment:%H:%M}' for moment in sorted(set(self.at))) or 'never'} {self.zone.key}"
@@ -47,7 +62,14 @@ class Cadence:
     @property
     def look_back(self) -> timedelta:
         """Return how far back a slot without a word is looked for."""
-        return max(self.catch_up, _LOOK_BACK_INTERVALS) if self.every else max(self.catch_up, LOOK_BACK)
+        return max(self.catch_up, _LOOK_BACK_INTERVALS if self._is_frequent else LOOK_BACK)
+
+    @property
+    def _is_frequent(self) -> bool:
+        if self.cron:
+            fields = parse_fields(self.cron)
+            return len(fields.hours) * len(fields.minutes) > _OFTEN
+        return bool(self.every)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +107,7 @@ def decide_slot(now: datetime, cadence: Cadence, settled: Settled) -> Due | NotD
 
     A clock that is up to two minutes early belongs to the slot it is early for.
     """
-    early = min(EARLY, cadence.every / 2) if cadence.every else EARLY
+    early = _find_early(now, cadence)
     after = max(settled.since, now - cadence.look_back) - _SECOND
     left = [slot for slot in slots_between(cadence, after, now + early) if not _is_settled(slot, cadence, settled)]
     still = [slot for slot in left if _is_worth_doing(slot, now, cadence)]
@@ -119,6 +141,9 @@ def slots_between(cadence: Cadence, after: datetime, until: datetime) -> tuple[S
 
     Of two times of a day that the clock skips together, and which would be due at one moment, the first is the slot.
     """
+    if cadence.cron:
+        due = due_after(cadence.cron, cadence.zone, after)
+        return tuple(_cron_slot(due_at, cadence.zone) for due_at in takewhile(lambda due_at: due_at <= until, due))
     if cadence.every:
         return tuple(_intervals(cadence, after, until))
     found: dict[datetime, Slot] = {}
@@ -159,13 +184,30 @@ def next_slot(now: datetime, at: tuple[time, ...], zone: ZoneInfo) -> Slot | Non
 
 def next_due(now: datetime, cadence: Cadence) -> Slot | None:
     """Return the first slot after `now`, None when there are none at all."""
-    ahead = cadence.every or 3 * _DAY
-    return next(iter(slots_between(cadence, now, now + ahead)), None)
+    return next(iter_slots(cadence, now), None)
+
+
+def iter_slots(cadence: Cadence, after: datetime) -> Iterator[Slot]:
+    """Yield the slots after an instant, without end where there are any."""
+    if cadence.cron:
+        yield from (_cron_slot(due_at, cadence.zone) for due_at in due_after(cadence.cron, cadence.zone, after))
+        return
+    step = cadence.every or 3 * _DAY
+    while cadence.is_timed:
+        yield from slots_between(cadence, after, after + step)
+        after += step
+
+
+def _find_early(now: datetime, cadence: Cadence) -> timedelta:
+    """Return how early a clock may be: never past the middle between two slots, which would be the wrong one's."""
+    near = slots_between(cadence, now - 2 * EARLY, now + 2 * EARLY)
+    gaps = (after.due_at - before.due_at for before, after in pairwise(near))
+    return min((gap / 2 for gap in gaps if gap < 2 * EARLY), default=EARLY)
 
 
 def _first_open(cadence: Cadence, now: datetime, settled: Settled) -> Slot | None:
     """Return the first slot after `now` that has no word yet; a slot may be claimed before its time."""
-    slots = slots_between(cadence, now, now + (2 * cadence.every or 4 * _DAY))
+    slots = islice(iter_slots(cadence, now), _MOST_CLAIMED_AHEAD)
     return next((slot for slot in slots if not _is_settled(slot, cadence, settled)), None)
 
 
@@ -185,6 +227,12 @@ def _intervals(cadence: Cadence, after: datetime, until: datetime) -> Iterator[S
     for number in range((after - start) // cadence.every + 1, (until - start) // cadence.every + 1):
         due_at = start + number * cadence.every
         yield Slot(key=f"{due_at:%Y-%m-%d-%H%M%SZ}", day=due_at.astimezone(cadence.zone).date(), due_at=due_at)
+
+
+def _cron_slot(due_at: datetime, zone: ZoneInfo) -> Slot:
+    """Return the slot of an instant, named by its wall time; in an hour that comes twice the second has its mark."""
+    wall = due_at.astimezone(zone)
+    return Slot(key=f"{wall:%Y-%m-%d-%H%M}{'-2' if wall.fold else ''}", day=wall.date(), due_at=due_at)
 
 
 def _change_between(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:

@@ -12,7 +12,7 @@ from tests.simulators.clock import START
 
 from lamplighter.engine.alert import ALERT_FILE, MARK_FILE, head_line, render_alert, write_alert, write_mark
 from lamplighter.engine.expectation import Standing, Verdict
-from lamplighter.engine.incident import Incident
+from lamplighter.engine.incident_life import Incident
 from lamplighter.engine.job import Evidence
 from lamplighter.engine.watch import TickReport, blind_report
 from lamplighter.errors import DiskError

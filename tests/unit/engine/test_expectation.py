@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -11,6 +12,8 @@ from lamplighter.engine.expectation import (
     AgeFacts,
     ByTime,
     DayFacts,
+    Expires,
+    ExpiryFacts,
     Level,
     LevelFacts,
     MaxAge,
@@ -23,8 +26,10 @@ from lamplighter.engine.expectation import (
     Unreadable,
     Verdict,
     evaluate,
+    is_past_its_time,
 )
 from lamplighter.engine.job import Outcome
+from lamplighter.notify.severity import Severity
 from lamplighter.schedule.cadence import Cadence
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -128,7 +133,8 @@ def test_two_days_that_are_missing_are_one_verdict_with_a_new_occurrence() -> No
 
 def test_days_before_the_schedule_was_seen_are_not_missed() -> None:
     """The first day that counts is the one the schedule was first seen on."""
-    assert evaluate(POST, days(first=29), at(29, 12)).standing is Standing.OK
+    assert evaluate(POST, days(first=29), at(29, 12)).standing is Standing.NEW
+    assert evaluate(POST, days(28, first=29), at(29, 12)).standing is Standing.OK
     assert evaluate(POST, days(first=29), at(29, 20)).since == at(29, 19, 30)
 
 
@@ -164,7 +170,7 @@ def test_an_empty_stock_names_the_newest_run() -> None:
         (at(20, 0), at(29, 0), "", Standing.OK),
         (at(29, 0), at(20, 0), "", Standing.OK),
         (None, at(27, 0), "", Standing.FAILING),
-        (None, at(29, 0), "", Standing.OK),
+        (None, at(29, 0), "", Standing.NEW),
         (at(20, 0), None, "the stock is full: 3 of 3", Standing.OK),
     ],
 )
@@ -187,9 +193,9 @@ def test_nothing_made_says_for_how_long() -> None:
 GOOD = (Outcome.PRODUCED, Outcome.PARTIAL, Outcome.NOTHING_NEEDED, Outcome.COMPLETED)
 
 
-@pytest.mark.parametrize("outcome", [one for one in Outcome if one not in {*GOOD, Outcome.NOT_DUE}])
+@pytest.mark.parametrize("outcome", [one for one in Outcome if one not in {*GOOD, Outcome.NOT_DUE, Outcome.PAUSED}])
 def test_three_runs_that_left_nothing_done_are_a_streak(outcome: Outcome) -> None:
-    """Held, paused, cooled down, refused, failed, killed … three in a row are told, two are not."""
+    """Held, cooled down, refused, failed, killed … three in a row are told, two are not."""
     three = tuple(run(number, outcome, job="generate") for number in (9, 8, 7))
     assert evaluate(STREAK, StreakFacts(runs=three), at(29, 20)).standing is Standing.FAILING
     assert evaluate(STREAK, StreakFacts(runs=three[:2]), at(29, 20)).standing is Standing.OK
@@ -252,3 +258,97 @@ def test_what_cannot_be_read_is_unknown_and_never_ok(rule: ByTime | Level | MaxA
     assert (verdict.standing, verdict.why) == (Standing.UNKNOWN, "the disk is gone")
     wrong = ProbeFacts() if rule is not PROBE else StreakFacts(runs=())
     assert evaluate(rule, wrong, at(29, 20)).standing is Standing.UNKNOWN
+
+
+EXPIRES = Expires(key="token", about="the token", severity=Severity.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("left", "standing", "severity"),
+    [
+        (timedelta(days=60), Standing.OK, Severity.WARNING),
+        (timedelta(days=10, seconds=1), Standing.OK, Severity.WARNING),
+        (timedelta(days=10), Standing.FAILING, Severity.WARNING),
+        (timedelta(hours=2), Standing.FAILING, Severity.WARNING),
+        (timedelta(), Standing.FAILING, Severity.CRITICAL),
+        (timedelta(days=-400), Standing.FAILING, Severity.CRITICAL),
+    ],
+)
+def test_what_ends_is_told_ten_days_before_and_is_critical_when_it_has(
+    left: timedelta, standing: Standing, severity: Severity
+) -> None:
+    """That it has ended is another occurrence, so that it is told anew."""
+    now = at(29, 12)
+    verdict = evaluate(EXPIRES, ExpiryFacts(expires_at=now + left, command="lamplighter connect"), now)
+    assert (verdict.standing, verdict.severity) == (standing, severity)
+    assert verdict.occurrence == ("" if standing is Standing.OK else "ended" if left <= timedelta() else "ending")
+
+
+def test_what_ends_says_when() -> None:
+    """In days, or in hours when they are few."""
+    now = at(29, 12)
+    soon = evaluate(EXPIRES, ExpiryFacts(expires_at=now + timedelta(days=9)), now)
+    assert (soon.line, soon.since) == ("the token ends in 9 days, at 2026-12-08 11:00 UTC", now - timedelta(days=1))
+    assert evaluate(EXPIRES, ExpiryFacts(expires_at=now), now).line == "the token ended at 2026-11-29 11:00 UTC"
+    assert evaluate(EXPIRES, ExpiryFacts(expires_at=None), now).standing is Standing.OK
+
+
+def test_an_excuse_comes_before_everything() -> None:
+    """Whatever the facts, and it says so."""
+    verdict = evaluate(POST, Unreadable(cause="gone"), at(29, 20), excuse="paused until tomorrow")
+    assert (verdict.standing, verdict.line) == (Standing.EXCUSED, "the day's post: paused until tomorrow")
+
+
+def test_a_day_whose_time_was_paused_is_not_missed() -> None:
+    """The days about it are."""
+    facts = replace(days(*range(20, 28)), excused=frozenset({date(2026, 11, 28)}))
+    assert evaluate(POST, facts, at(29, 8)).standing is Standing.OK
+    assert evaluate(POST, facts, at(29, 20)).line == "no post went out for 2026-11-29"
+
+
+def test_a_probe_may_be_worse_than_its_rule() -> None:
+    """And what it put right is said while it is well."""
+    worse = evaluate(PROBE, ProbeFacts(trouble="full", is_worse=True), at(29, 20))
+    assert (worse.severity, worse.standing) == (Severity.CRITICAL, Standing.FAILING)
+    repaired = evaluate(PROBE, ProbeFacts(repaired="the entry is there again"), at(29, 20))
+    assert (repaired.standing, repaired.repaired) == (Standing.OK, "the entry is there again")
+
+
+def test_a_new_stock_is_given_its_first_day() -> None:
+    """Nothing was ever made: new, and failing after a day; later on two hours count."""
+    since = at(28, 12)
+    facts = LevelFacts(have=0, below_since=since, is_new=True)
+    assert evaluate(STOCK, facts, since + timedelta(hours=23)).standing is Standing.NEW
+    assert evaluate(STOCK, facts, since + timedelta(hours=24)).standing is Standing.FAILING
+
+
+def test_a_paused_run_says_nothing() -> None:
+    """It neither ends a streak nor makes one."""
+    runs = tuple(run(number, Outcome.PAUSED) for number in range(9, 4, -1))
+    assert evaluate(STREAK, StreakFacts(runs=runs), at(29, 20)).standing is Standing.NEW
+
+
+def test_a_verdict_carries_what_its_rule_says() -> None:
+    """How much it matters, whose trouble causes it; a doubt is a warning until its time has passed."""
+    rule = replace(POST, severity=Severity.CRITICAL, parent="network")
+    verdict = evaluate(rule, days(*ALL_BEFORE), at(29, 20))
+    assert (verdict.severity, verdict.parent, verdict.is_critical) == (Severity.CRITICAL, "network", True)
+    doubtful = evaluate(rule, Unreadable(cause="gone"), at(29, 20))
+    assert (doubtful.severity, doubtful.is_critical) == (Severity.WARNING, True)
+    assert is_past_its_time(rule, at(29, 19), at(29, 19, 45))
+    assert not is_past_its_time(rule, at(29, 19), at(29, 19, 44))
+    assert not is_past_its_time(rule, at(29, 19, 46), at(30, 12))
+    assert not is_past_its_time(rule, at(30, 12), at(29, 12))
+    assert not is_past_its_time(STOCK, at(20, 12), at(29, 12))
+
+
+def test_what_was_tried_while_a_good_run_was_at_work_is_no_streak() -> None:
+    """Three were refused by its lock; it then did its work, and nothing is wrong. What came after its end counts."""
+    hour, end = timedelta(hours=1), EVENING + timedelta(hours=3)
+    holder = replace(run(1, Outcome.PRODUCED, EVENING, "generate"), ended_at=end)
+    tried = [run(number, Outcome.LOCK_HELD, EVENING + hour / 2, "generate") for number in (4, 3, 2)]
+    facts = StreakFacts(runs=(*tried, holder))
+    assert evaluate(STREAK, facts, end + hour).standing is Standing.OK
+    assert evaluate(STREAK, facts, end - hour).standing is Standing.FAILING  # by a clock that was set back since
+    later = [replace(one, started_at=end + hour) for one in tried]
+    assert evaluate(STREAK, StreakFacts(runs=(*later, holder)), end + 2 * hour).standing is Standing.FAILING

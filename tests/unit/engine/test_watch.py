@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -15,13 +16,16 @@ from lamplighter.engine.expectation import (
     AgeFacts,
     ByTime,
     DayFacts,
+    Expires,
     Facts,
     Level,
     LevelFacts,
     MaxAge,
     Probe,
     ProbeFacts,
+    Rule,
     Standing,
+    Streak,
     Verdict,
 )
 from lamplighter.engine.incident import Incidents
@@ -38,6 +42,7 @@ from lamplighter.errors import DiskError, InputError
 from lamplighter.host.database import Database, open_database
 from lamplighter.notify import outbox as outbox_tables
 from lamplighter.notify.outbox import NoticeKind, Outbox
+from lamplighter.notify.severity import Severity
 from lamplighter.schedule.cadence import Cadence
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -167,6 +172,7 @@ def test_what_one_expectation_cannot_read_leaves_the_others(database: Database, 
         ("stock", "unknown"),
         ("database", "failing"),
         ("reconcile", "ok"),
+        ("watch_ticks", "ok"),
     ]
     assert report.code is WatchCode.FAILING
 
@@ -287,3 +293,92 @@ def test_what_a_gap_hid_is_told_once_when_the_watcher_is_back(database: Database
     assert codes == [WatchCode.FAILING] * 3
     notices = Outbox(database, clock, "own").all()
     assert [waiting.notice.kind for waiting in notices] == [NoticeKind.OPENED]
+
+
+EXPIRES = Expires(key="token", about="the token")
+STREAK = Streak(key="streak_post", about="the runs of post", job="post")
+DATABASE = Probe(key="database", about="the database")
+
+
+@pytest.mark.parametrize("rule", [POST, STOCK, MADE, STREAK, EXPIRES, DATABASE], ids=lambda rule: rule.key)
+@pytest.mark.parametrize(
+    "error",
+    [DiskError("x", "gone"), InputError("x", "none"), OSError(5, "Input/output error"), ValueError("x"), KeyError("x"),
+     TypeError("x"), OverflowError("x")],
+    ids=lambda error: type(error).__name__,
+)  # fmt: skip
+def test_every_cell_of_could_not_check_is_exit_3(
+    database: Database, clock: VirtualClock, rule: Rule, error: Exception
+) -> None:
+    """§4.11 (15): whatever cannot be read, by whatever cause: unknown at once, told at the second tick, never ok."""
+
+    def fail() -> Facts:
+        raise error
+
+    reports = []
+    for _ in range(2):
+        reports.append(tick(database, clock, Expected(rule=rule, read=fail)))
+        clock.advance(FIVE)
+    assert [report.code for report in reports] == [WatchCode.UNKNOWN] * 2
+    assert [incident.key for incident in reports[1].incidents] == [f"{rule.key}:unknown"]
+
+
+def test_a_doubt_becomes_critical_when_the_time_passes(database: Database, clock: VirtualClock) -> None:
+    """A warning at noon; with the evening's grace over and still nobody who can tell, as bad as no post."""
+    rule = replace(POST, severity=Severity.CRITICAL)
+    clock.jump(datetime(2026, 5, 4, 12, 0, tzinfo=BERLIN).astimezone(UTC))
+    seen: list[list[Severity]] = []
+    report = blind_report(START, DiskError("x"))
+    for hours in (0, 1, 7.5, 7.75, 8):
+        clock.jump(datetime(2026, 5, 4, 12, 0, tzinfo=BERLIN).astimezone(UTC) + timedelta(hours=hours))
+        report = tick(database, clock, Expected(rule=rule, read=broken))
+        seen.append([incident.severity for incident in report.incidents])
+    assert seen == [[], [Severity.WARNING], [Severity.WARNING], [Severity.CRITICAL], [Severity.CRITICAL]]
+    assert len(report.unmet) == 1
+    kinds = [one.notice.kind for one in Outbox(database, clock, "own").all()]
+    assert kinds == [NoticeKind.OPENED, NoticeKind.REMINDER]
+
+
+def test_what_is_excused_is_not_even_read(database: Database, clock: VirtualClock) -> None:
+    """And what held before begins anew afterwards."""
+    tick(database, clock, stock(0))
+    clock.advance(timedelta(hours=1))
+    excused = Expected(rule=STOCK, read=broken, excuse="paused until then")
+    report = tick(database, clock, excused)
+    assert (report.code, standing(report)) == (WatchCode.OK, Standing.EXCUSED)
+    clock.advance(timedelta(hours=1))
+    assert standing(tick(database, clock, stock(0))) is Standing.LATE
+
+
+def test_a_watcher_that_was_away_while_the_machine_was_on_says_so_once(database: Database, clock: VirtualClock) -> None:
+    """Its entry was gone for three hours; asleep for as long, it says nothing of itself."""
+    tick(database, clock, stock(1))
+    clock.jump(clock.now() + timedelta(hours=3))
+    tick(database, clock, stock(1))
+    assert Outbox(database, clock, "own").all() == ()
+    clock.advance(timedelta(hours=3))
+    for _ in range(2):
+        tick(database, clock, stock(1))
+        clock.advance(FIVE)
+    (notice,) = (one.notice for one in Outbox(database, clock, "own").all())
+    assert notice.severity is Severity.INFO
+    assert "watch did not run from 2026-05-04 15:00 to 2026-05-04 18:00 UTC though the machine was on" in notice.subject
+
+
+@pytest.mark.parametrize("years", [-30, 30])
+def test_a_clock_that_is_set_by_years_is_no_ok_and_no_traceback(
+    database: Database, clock: VirtualClock, years: int
+) -> None:
+    """There and back, with a post missing and a stock empty: the truth is told at the end."""
+
+    def read() -> Facts:
+        return DayFacts(days=frozenset(), first_day=START.date(), command="lamplighter post")
+
+    report = blind_report(START, DiskError("x"))
+    for now in (START, START + timedelta(days=365 * years), START + timedelta(hours=9)):
+        clock.jump(now)
+        tick(database, clock, Expected(rule=POST, read=read), stock(0))
+        clock.advance(timedelta(hours=3))
+        report = tick(database, clock, Expected(rule=POST, read=read), stock(0))
+    assert report.code is WatchCode.FAILING
+    assert {incident.key for incident in report.incidents} == {"post_today", "stock"}

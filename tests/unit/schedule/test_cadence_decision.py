@@ -69,6 +69,24 @@ def test_a_clock_a_little_early_belongs_to_the_slot(early: int, due: bool) -> No
     assert isinstance(decided, Due) is due
 
 
+@pytest.mark.parametrize(
+    "cadence",
+    [
+        Cadence(zone=BERLIN, at=(time(6, 0), time(6, 1), time(6, 2))),
+        Cadence(zone=BERLIN, cron="* * * * *"),
+        Cadence(zone=BERLIN, every=timedelta(minutes=1)),
+    ],
+)
+def test_a_clock_is_never_early_past_the_middle_between_two_slots(cadence: Cadence) -> None:
+    """A wake at six is for six, though the slots of the next two minutes are near."""
+    decided = decide_slot(at(29, 6, 0, 5), cadence, settled(since=at(29, 5, 59)))
+    assert isinstance(decided, Due)
+    assert decided.slot.due_at == at(29, 6)
+    early = decide_slot(at(29, 6, 0, 31), cadence, settled(since=at(29, 5, 59)))
+    assert isinstance(early, Due)
+    assert early.slot.due_at == at(29, 6, 1)
+
+
 def test_an_early_wake_that_claimed_its_slot_is_not_due_when_the_time_comes() -> None:
     """The second wake, on time, finds it done."""
     assert isinstance(decide_slot(at(29, 6), GENERATE, settled("2026-11-29-0600")), NotDue)

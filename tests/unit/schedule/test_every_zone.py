@@ -90,6 +90,29 @@ def test_several_times_a_day_strictly_increase_through_every_change() -> None:
             assert len({slot.key for slot in slots}) == len(slots) >= 4 * len(TIMES) - 8, zone
 
 
+@pytest.mark.parametrize("cron", ["30 2 * * *", "30 19 * * *"])
+def test_a_daily_cron_expression_has_one_slot_each_local_day(cron: str) -> None:
+    """Two years of each rule: strictly increasing, and each date once; what a day skips at its end comes after it."""
+    for zone in rules().values():
+        slots = slots_between(Cadence(zone=zone, cron=cron), BEGIN, END)
+        assert all(before.due_at < after.due_at for before, after in pairwise(slots)), zone
+        assert [slot.day for slot in slots] == days_between(slots[0].day, slots[-1].day), zone
+        assert len(slots) in {729, 730, 731}, zone
+
+
+def test_cron_expressions_strictly_increase_through_every_change() -> None:
+    """Several times a day and every quarter of an hour, around each change of each rule: names and instants are one."""
+    seen = 0
+    for rule, zone in rules().items():
+        for changed_at, _ in rule[1:]:
+            for cron in ("0,15,30,59 0-3,22,23 * * *", "*/15 * * * *", "0 */2 * * *"):
+                slots = slots_between(Cadence(zone=zone, cron=cron), changed_at - DAY, changed_at + DAY)
+                assert all(before.due_at < after.due_at for before, after in pairwise(slots)), (zone, cron)
+                assert len({slot.key for slot in slots}) == len(slots) > 20, (zone, cron)
+                seen += len(slots)
+    assert seen > 10_000
+
+
 @pytest.mark.parametrize(
     ("zone", "first", "skipped"),
     [
