@@ -8,7 +8,7 @@ import pytest
 from tests.simulators.private import CRON, Json, find_cron, needs_cron, run_privately
 
 HEAD = """
-import json, os, pathlib, subprocess, sys, time
+import json, os, pathlib, re, subprocess, sys, time
 
 def run(*words, **more):
     done = subprocess.run(words, capture_output=True, **more)
@@ -18,6 +18,10 @@ THEIRS = b"MAILTO=root\\nTZ=Asia/Tokyo\\n# mine, \\xff odd\\n5 4 * * sun  echo \
 place = pathlib.Path(sys.argv[1]) / "my 100% brand"
 told = {"theirs": THEIRS.decode("latin-1")}
 run("lamplighter", "init", str(place), "--shop", "sample")
+offset = 14 - time.gmtime().tm_hour  # a zone where it is afternoon, and nothing is due, whatever the hour here
+zone = f"Etc/GMT{-offset:+d}" if offset else "UTC"
+settings_file = place / "lamplighter.toml"
+settings_file.write_text(re.sub(r"(?m)^zone = .*$", f'zone = "{zone}"', settings_file.read_text()))
 run("crontab", "-", input=THEIRS)
 
 def lamplighter(*words):

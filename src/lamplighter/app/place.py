@@ -9,7 +9,7 @@ from pathlib import Path
 from lamplighter.config.basics import SETTINGS_FILE, find_basics, find_workspace, refuse_odd_place
 from lamplighter.errors import ConfigError, InputError, LamplighterError, NoWorkspace, UsageError
 from lamplighter.host.clock import Clock, SystemClock, read_zone_name
-from lamplighter.host.files import current_user, make_folder, read_capped, read_owner, write_atomic
+from lamplighter.host.files import current_user, make_folder, open_to_append, read_capped, read_owner, write_atomic
 from lamplighter.value import value
 
 _CLAIM_FILE = "workspace"
@@ -74,14 +74,19 @@ def claim_state(state_dir: Path, folder: Path) -> None:
     """
     mark = state_dir / _CLAIM_FILE
     try:
-        known = Path(os.fsdecode(read_capped(mark, limit=_LONGEST_PATH)))
+        text = os.fsdecode(read_capped(mark, limit=_LONGEST_PATH))
     except LamplighterError:
-        known = folder
+        text = ""
+    known = Path(text) if text else folder
     if known != folder and (known / SETTINGS_FILE).is_file() and find_basics(known)[0].resolve() == state_dir.resolve():
         cause = f"the workspace {known} keeps its features and posts here too"
         raise ConfigError(str(state_dir), cause, "give one of them a state_dir of its own")
-    if known != folder or not mark.exists():
-        write_atomic(mark, os.fsencode(folder), mode=0o600)
+    if known != folder or not text:
+        # In place and in one piece: what a kill leaves is an empty mark, which claims nothing, and no second file.
+        descriptor = open_to_append(mark, mode=0o600)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.truncate(0)
+            stream.write(os.fsencode(folder))
 
 
 def own_dir(environment: Mapping[str, str]) -> Path:
