@@ -135,6 +135,27 @@ def test_a_workspace_that_vanishes_in_mid_run_is_told_and_not_made_again(jobs: J
     assert not jobs.folder.exists()
 
 
+def test_a_run_whose_workspace_is_moved_is_taken_for_what_it_was(jobs: Jobs, tmp_path: Path) -> None:
+    """It did its work and could not record it where it was: its outcome is found with its lock, and no death is made.
+
+    So its slot stays done, and the job is not done again.
+    """
+    wait = tmp_path / "wait"
+    wait.touch()
+    moved = Jobs(folder=tmp_path / "moved")
+    with jobs.running("x", "sh", "-c", f"echo up > up; while test -e {wait}; do sleep 0.02; done") as process:
+        jobs.wait_for("up")
+        jobs.folder.rename(moved.folder)
+        wait.unlink()
+        process.communicate(timeout=LIMIT_SECONDS)
+    assert process.returncode == 74
+    assert moved.run("x", "true").code == 0
+    second, first = (row.report for row in moved.rows())
+    assert first is not None
+    assert second is not None
+    assert (first.outcome.value, second.flags) == ("completed", ())
+
+
 def test_a_state_folder_that_vanishes_in_mid_run_is_told(jobs: Jobs) -> None:
     """Neither the lock nor the log makes it again; the next run begins anew."""
     with jobs.running("x", "sh", "-c", "echo up > up; while test -e up; do sleep 0.02; done; sleep 0.2") as process:

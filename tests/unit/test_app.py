@@ -404,6 +404,11 @@ def test_two_workspaces_cannot_share_features_and_posts(desk: Desk, tmp_path: Pa
     (other / "lamplighter.toml").write_text(f'state_dir = "{state_dir}"\n')
     with pytest.raises(ConfigError, match=f"the workspace {desk.folder} keeps its features and posts here too"):
         claim_state(state_dir, other)
+    (state_dir / "workspace").write_text("/a/workspace/that/was/moved/back")
+    with pytest.raises(ConfigError, match=f"the workspace {desk.folder} keeps"):
+        claim_state(state_dir, other)
     (desk.folder / "lamplighter.toml").rename(desk.folder / "lamplighter.toml.old")
     claim_state(state_dir, other)
     claim_state(state_dir, other)
+    (desk.folder / "lamplighter.toml.old").rename(desk.folder / "lamplighter.toml")
+    claim_state(state_dir, desk.folder)  # it lies in this one

@@ -70,7 +70,8 @@ def open_workspace_to_look(workspace: str | None, say: Say) -> Workspace:
 def claim_state(state_dir: Path, folder: Path) -> None:
     """Note whose features and posts a state folder tells of; raises ConfigError where they are another workspace's.
 
-    A workspace that is gone, was moved, or has its state elsewhere by now claims nothing.
+    A workspace that is gone, was moved, or has its state elsewhere by now claims nothing; a state folder inside a
+    workspace is that one's, whatever the mark says.
     """
     mark = state_dir / _CLAIM_FILE
     try:
@@ -78,9 +79,11 @@ def claim_state(state_dir: Path, folder: Path) -> None:
     except LamplighterError:
         text = ""
     known = Path(text) if text else folder
-    if known != folder and (known / SETTINGS_FILE).is_file() and find_basics(known)[0].resolve() == state_dir.resolve():
-        cause = f"the workspace {known} keeps its features and posts here too"
-        raise ConfigError(str(state_dir), cause, "give one of them a state_dir of its own")
+    place = state_dir.resolve()
+    for other in () if folder in place.parents else (known, *place.parents):
+        if other != folder and (other / SETTINGS_FILE).is_file() and find_basics(other)[0].resolve() == place:
+            cause = f"the workspace {other} keeps its features and posts here too"
+            raise ConfigError(str(state_dir), cause, "give one of them a state_dir of its own")
     if known != folder or not text:
         # In place and in one piece: what a kill leaves is an empty mark, which claims nothing, and no second file.
         descriptor = open_to_append(mark, mode=0o600)

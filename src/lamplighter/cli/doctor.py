@@ -15,8 +15,7 @@ _WIDTH = 18
 
 def add_commands(add: Add) -> None:
     """Add the command to the parser."""
-    words = "whether everything needed can work, a line each; exit 1: something is wrong, 3: not all could be checked"
-    parser = add("doctor", _doctor, words)
+    parser = add("doctor", _doctor)
     parser.add_argument("--deep", action="store_true", help="compare features, records, journal and database too")
     parser.add_argument("--offline", action="store_true", help="ask nothing of the network")
 

@@ -1,23 +1,18 @@
-"""incidents list|ack|snooze, pause and resume."""
+"""incidents list, ack and snooze."""
 
 from __future__ import annotations
 
 import argparse
-from datetime import timedelta
 
 from lamplighter.app import answering, place
-from lamplighter.cli.command import Add, whole_number
+from lamplighter.cli.command import Add, read_lasting, whole_number
 from lamplighter.cli.console import Console
 from lamplighter.cli.report import describe_incident
-from lamplighter.config.basics import read_duration
-from lamplighter.engine.incident_life import LONGEST_QUIET, Incident, Quiet
-from lamplighter.errors import UsageError, render_line
-
-_SHORTEST = timedelta(minutes=1)
+from lamplighter.engine.incident_life import Incident, Quiet
 
 
-def add_commands(add: Add, add_alone: Add) -> None:
-    """Add the commands to the parser: those of the group, and those that stand alone."""
+def add_commands(add: Add) -> None:
+    """Add the commands to the parser."""
     parser = add("list", _list, "what is wrong, since when, and what to type")
     parser.add_argument("--all", action="store_true", help="also what is over, newest first")
     parser.add_argument("--limit", type=whole_number, default=50, metavar="N", help="default: %(default)s")
@@ -27,12 +22,6 @@ def add_commands(add: Add, add_alone: Add) -> None:
     parser = add("snooze", _snooze, "hear no more of an incident for a while, but for its end")
     parser.add_argument("number", type=whole_number, metavar="N")
     parser.add_argument("--for", dest="lasting", default="1d", metavar="TIME", help="like 3h; default: %(default)s")
-    parser = add_alone("pause", _pause, "let a job rest for a while, or all of them; it ends by itself")
-    parser.add_argument("job", nargs="?", default="", metavar="JOB")
-    parser.add_argument("--for", dest="lasting", default="1d", metavar="TIME", help="like 3h; default: %(default)s")
-    parser.add_argument("--reason", default="", metavar="TEXT")
-    parser = add_alone("resume", _resume, "end the pause of a job, or every pause")
-    parser.add_argument("job", nargs="?", default="", metavar="JOB")
 
 
 def _list(arguments: argparse.Namespace, console: Console) -> int:
@@ -69,38 +58,9 @@ def _snooze(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _answer(arguments: argparse.Namespace, console: Console, quiet: Quiet) -> int:
-    lasting = _read_lasting(f"incidents {arguments.subcommand}", arguments.lasting)
+    lasting = read_lasting(f"incidents {arguments.subcommand}", arguments.lasting)
     workspace = place.open_workspace(arguments.workspace, console.say)
     incident = answering.answer(workspace, arguments.number, quiet, lasting=lasting)
     console.good(f"incident {incident.number} is {quiet.value} until {incident.quiet_until:%Y-%m-%d %H:%M} UTC")
     console.value(describe_incident(incident))
     return 0
-
-
-def _pause(arguments: argparse.Namespace, console: Console) -> int:
-    lasting = _read_lasting("pause", arguments.lasting)
-    workspace = place.open_workspace(arguments.workspace, console.say)
-    pause = answering.pause(workspace, arguments.job, lasting=lasting, reason=render_line(arguments.reason, limit=200))
-    console.good(f"{pause.job or 'every job'} is {pause.describe()}; {pause.remedy} ends it")
-    console.value({"job": pause.job, "until": pause.ends_at.isoformat(timespec="seconds"), "reason": pause.reason})
-    return 0
-
-
-def _resume(arguments: argparse.Namespace, console: Console) -> int:
-    resumed = answering.resume(place.open_workspace(arguments.workspace, console.say), arguments.job)
-    done = f"{resumed.ended} ended" if resumed.ended else "nothing was paused"
-    console.good(f"{arguments.job or 'every job'}: {done}")
-    for pause in resumed.left:
-        console.bad(f"{pause.job or 'every job'} is still {pause.describe()}; {pause.remedy} ends it")
-    console.value({"job": arguments.job, "ended": resumed.ended, "left": [pause.job for pause in resumed.left]})
-    return 0
-
-
-def _read_lasting(subject: str, text: str) -> timedelta:
-    """Return how long something is to last; raises UsageError: nothing lasts for ever."""
-    lasting = read_duration(text)
-    if lasting is None:
-        raise UsageError(f"{subject} --for", f"{text[:40]!r} is no time", "write it like 30m, 3h or 2d")
-    if not _SHORTEST <= lasting <= LONGEST_QUIET:
-        raise UsageError(f"{subject} --for", f"{text[:40]} is not 1m to 30d", "it always ends by itself")
-    return lasting

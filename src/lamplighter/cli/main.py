@@ -7,13 +7,13 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import NoReturn
+from collections.abc import Sequence
+from typing import NoReturn, Protocol, cast
 
 from lamplighter import __version__
 from lamplighter.app.head import find_head_line
 from lamplighter.cli import run
-from lamplighter.cli.command import Add, Handler
+from lamplighter.cli.command import COMMANDS, GROUPS, Add, Handler
 from lamplighter.cli.console import Console, Json, close_output, print_error
 from lamplighter.errors import DiskError, FailureClass, LamplighterError
 from lamplighter.host.signals import Interrupted, holding_interrupts
@@ -46,83 +46,58 @@ def _read_width() -> int:
         return 78
 
 
-def build_parser(*, only: str = "") -> Parser:
-    """Return the parser of the whole command line, or of one command that starts often and is to load little."""
+class _Commands(Protocol):
+    """A module of commands."""
+
+    def add_commands(self, add: Add) -> None:
+        """Add them to the parser."""
+
+
+def build_parser(*, only: str | None = None) -> Parser:
+    """Return the parser of the whole command line, or that which the command `only` needs.
+
+    A command loads its own module and no other. For any other word, `--help` for one, each command has its name and its
+    line of help alone, and nothing is loaded.
+    """
     parser = Parser(prog="lamplighter", description=_DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"lamplighter {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    if only is not None and only not in COMMANDS:
+        for name, (_, text) in COMMANDS.items():
+            commands.add_parser(name, help=text)
+        return parser
     shared = Parser(add_help=False)
     shared.add_argument("--workspace", metavar="DIR", help="default: the nearest parent with lamplighter.toml")
     shared.add_argument("--json", action="store_true", help="print one JSON value")
     shared.add_argument("--debug", action="store_true", help="show tracebacks")
 
-    def add_to(
-        group: argparse._SubParsersAction[Parser], name: str, handler: Handler, text: str
-    ) -> argparse.ArgumentParser:
-        command = group.add_parser(name, help=text, description=text, parents=[shared], allow_abbrev=False)
-        command.set_defaults(handler=handler)
-        return command
+    def add_to(group: argparse._SubParsersAction[Parser]) -> Add:
+        def add(name: str, handler: Handler, text: str = "") -> argparse.ArgumentParser:
+            words = text or COMMANDS[name][1]
+            command = group.add_parser(name, help=words, description=words, parents=[shared], allow_abbrev=False)
+            command.set_defaults(handler=handler)
+            return command
 
-    def add(name: str, handler: Handler, text: str) -> argparse.ArgumentParser:
-        return add_to(commands, name, handler, text)
+        return add
 
-    def add_group(name: str, text: str) -> Add:
-        group = commands.add_parser(name, help=text, description=text)
-        members = group.add_subparsers(dest="subcommand", required=True, metavar="WHAT")
-        return lambda member, handler, words: add_to(members, member, handler, words)
-
-    if not _add_one(only, add):
-        _add_all(add, add_group)
+    names = COMMANDS if only is None else (only,)
+    for module in dict.fromkeys(COMMANDS[name][0] for name in names):
+        group = commands
+        if module in GROUPS:
+            text = COMMANDS[module][1]
+            members = commands.add_parser(module, help=text, description=text)
+            group = members.add_subparsers(dest="subcommand", required=True, metavar="WHAT")
+        _load(module).add_commands(add_to(group))
     return parser
 
 
-def _add_one(command: str, add: Add) -> bool:
-    """Add one command alone, and return whether it is one of those that start often."""
-    if command == "run":
-        run.add_commands(add)
-    elif command == "watch":
-        from lamplighter.cli import watch  # noqa: PLC0415 - without the others
+def _load(module: str) -> _Commands:
+    """Return a module of commands; `run`, which starts often, is there already."""
+    if module == "run":
+        return run
+    import importlib  # noqa: PLC0415 - `run` needs none
 
-        watch.add_commands(add)
-    elif command == "status":
-        from lamplighter.cli import status  # noqa: PLC0415 - the same
-
-        status.add_commands(add)
-    else:
-        return False
-    return True
-
-
-def _add_all(add: Add, add_group: Callable[[str, str], Add]) -> None:
-    """Add every command."""
-    from lamplighter.cli import (  # noqa: PLC0415 - `run` needs none
-        brands,
-        doctor,
-        incidents,
-        lock,
-        making,
-        notify,
-        runs,
-        schedule,
-        status,
-        stock,
-        template,
-        watch,
-    )
-
-    run.add_commands(add)
-    making.add_commands(add)
-    status.add_commands(add)
-    stock.add_commands(add_group("stock", "the features: ready, held, drafts and posted"))
-    brands.add_commands(add_group("brands", "the catalog and its state"))
-    runs.add_commands(add_group("runs", "what ran and how it ended"))
-    watch.add_commands(add)
-    incidents.add_commands(add_group("incidents", "what is wrong, and answering it"), add)
-    schedule.add_commands(add_group("schedule", "what this machine's scheduler starts by itself"))
-    doctor.add_commands(add)
-    notify.add_commands(add_group("notify", "who is told, and whether it arrives"))
-    lock.add_commands(add_group("lock", "who holds a job's lock, and ending it"))
-    template.add_commands(add_group("template", "how slides look: a template of your own, tried and shown"))
+    return cast("_Commands", importlib.import_module(f"lamplighter.cli.{module}"))
 
 
 def main(argv: Sequence[str] | None = None, *, handler: Handler | None = None) -> int:

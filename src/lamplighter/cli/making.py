@@ -19,9 +19,9 @@ _DEMO_FOLDER = "lamplighter-demo"
 
 def add_commands(add: Add) -> None:
     """Add the four commands to the parser."""
-    parser = add("demo", _demo, "see it work: the sample brands, three features made, one posted, all offline")
+    parser = add("demo", _demo)
     parser.add_argument("folder", nargs="?", default="", metavar="DIR", help=f"default: {_DEMO_FOLDER}")
-    parser = add("init", _init, "make a workspace of your own")
+    parser = add("init", _init)
     parser.add_argument("folder", nargs="?", default="", metavar="DIR", help="default: the present folder")
     parser.add_argument(
         "--shop",
@@ -30,11 +30,11 @@ def add_commands(add: Add) -> None:
         metavar="URL",
         help='a Shopify shop to feature, a folder as "file:DIR", or "sample"; may be given again',
     )
-    parser = add("generate", _generate, "fill the stock of ready features")
+    parser = add("generate", _generate)
     parser.add_argument("--dry-run", action="store_true", help="take no lock, write nothing, say what would be done")
     parser.add_argument("--force", action="store_true", help="make one whatever the stock")
     parser.add_argument("--brand", default="", metavar="SLUG", help="of this brand only, also when it is skipped")
-    parser = add("post", _post, "publish the oldest ready feature for today's slot, at whatever hour")
+    parser = add("post", _post)
     parser.add_argument("--dry-run", action="store_true", help="take no lock, write nothing, print the exact calls")
     parser.add_argument("--feature", default="", metavar="ID", help="this one instead of the oldest")
     parser.add_argument("--force", action="store_true", help="an extra post on a day that has one; asks first")

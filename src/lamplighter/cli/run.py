@@ -23,7 +23,7 @@ _LONGEST = timedelta(days=30)
 
 def add_commands(add: Add) -> None:
     """Add the command to the parser."""
-    parser = add("run", _run, "run a job of the settings, or after -- any command, under a lock and with an outcome")
+    parser = add("run", _run)
     parser.add_argument("job", metavar="JOB", help="generate, post, a job of [jobs], or a name for the command")
     parser.add_argument(
         "--scheduled", action="store_true", help="a scheduler started this: do nothing unless it is due"

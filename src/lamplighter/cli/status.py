@@ -15,8 +15,8 @@ from lamplighter.engine.watch import AWAY
 
 def add_commands(add: Add) -> None:
     """Add the commands to the parser."""
-    add("status", _status, "what is in stock, how the last runs ended, what is due next, what is wrong")
-    parser = add("posted", _posted, "what went out")
+    add("status", _status)
+    parser = add("posted", _posted)
     parser.add_argument("--limit", type=whole_number, default=30, metavar="N", help="default: %(default)s")
 
 

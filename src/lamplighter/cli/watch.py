@@ -17,7 +17,7 @@ from lamplighter.errors import DiskError
 
 def add_commands(add: Add) -> None:
     """Add the command to the parser."""
-    add("watch", _watch, "look once whether all that is expected is there; exit 2: something is missing, 3: unknown")
+    add("watch", _watch)
 
 
 def _watch(arguments: argparse.Namespace, console: Console) -> int:

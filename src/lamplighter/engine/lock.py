@@ -167,16 +167,29 @@ class JobLock:
         return self._owner.nonce if self._owner is not None else ""
 
     def release(self, ended: str = "") -> None:
-        """Say that the run has ended, and how, and let go; never fails, whatever became of the folder."""
-        with contextlib.suppress(OSError, Fenced):
-            self.check()
-            try:
-                if self._owner is not None:
-                    released = replace(self._owner, state=RELEASED, children=(), ended=ended)
-                    write_owner(self._descriptors[0], released)
-            except OSError:  # a full disk: with no record at all the next run is not told of a death
-                os.unlink(OWNER_FILE, dir_fd=self._descriptors[0])
+        """Say that the run has ended, and how, and let go; never fails, whatever became of the folder.
+
+        The record goes where the folder is now: one that was moved in mid-run, with its workspace say, is still the one
+        that is held, and what is in its old place is not asked.
+        """
+        with contextlib.suppress(OSError):
+            if self._owner is not None and self._is_whole(self._owner):
+                self._write_end(replace(self._owner, state=RELEASED, children=(), ended=ended))
         self._close()
+
+    def _is_whole(self, owner: Owner) -> bool:
+        """Return whether the folder that is held, wherever it is, still has the file that is held, of this hold."""
+        folder, file = self._descriptors
+        there, held = os.stat(LOCK_FILE, dir_fd=folder, follow_symlinks=False), os.fstat(file)
+        is_same = (there.st_dev, there.st_ino) == (held.st_dev, held.st_ino)
+        return is_same and read_generation(file) == owner.generation
+
+    def _write_end(self, released: Owner) -> None:
+        folder = self._descriptors[0]
+        try:
+            write_owner(folder, released)
+        except OSError:  # a full disk: with no record at all the next run is not told of a death
+            os.unlink(OWNER_FILE, dir_fd=folder)
 
     def _close(self) -> None:
         """Close, never unlock: LOCK_UN would free what a copy in a forked process still needs (flock(2))."""

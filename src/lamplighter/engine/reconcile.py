@@ -105,7 +105,11 @@ def see_as_ended(run: RunRow, now: datetime, *, lock_dir: Path, alive: Alive = i
 
 def _recall(run: RunRow, record: Owner | None) -> RunReport | None:
     """Return the outcome that a run left in its lock's record when its row could not be written, None for any other."""
-    if record is None or record.state != RELEASED or not 0 < run.generation == record.generation:
+    if record is None or record.state != RELEASED:
+        return None
+    # A full disk can keep the generation out of the row too.
+    is_same = run.generation == record.generation if run.generation else run.process == record.process
+    if not is_same:
         return None
     try:
         outcome = Outcome(record.ended)

@@ -243,7 +243,8 @@ class Supervisor:
             if not self._ledger.end(number, report, Tails(out=out, err=err), own_code=read_own_code(report)):
                 self._log(job, number, "its row is gone or had an outcome already, which stays")
         except DiskError as error:
-            line = f"{report.outcome.value}: {report.line}; but this could not be recorded: {error}"
+            said = report.line if report.outcome is Outcome.FAILED else f"{report.outcome.value}: {report.line}"
+            line = f"{said}; but this could not be recorded: {error}"
             return replace(report, outcome=Outcome.FAILED, failure=error.failure, line=line)
         with contextlib.suppress(DiskError):
             prune(self._ledger, self._state_dir / "logs")

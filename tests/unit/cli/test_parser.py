@@ -20,6 +20,10 @@ EXPECTED = {
 }  # fmt: skip
 
 
+LOADED = {f"lamplighter.cli.{name}" for name in ("main", "run", "command", "console", "report")}
+_LOOK = "import sys; from lamplighter.cli import main; main.build_parser(only='--help'); print(*sys.modules)"
+
+
 def walk(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Yield the words of every command below a parser."""
     groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
@@ -39,6 +43,16 @@ def leave(*arguments: str) -> int:
         main(arguments)
     assert isinstance(caught.value.code, int)
     return caught.value.code
+
+
+def test_help_has_every_command_and_loads_none() -> None:
+    """The lines of help are in one place, and stand there whether or not a command is loaded."""
+    code = "import sys; from lamplighter.cli.main import main; main(['--help'])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    names = [line.split()[0] for line in shown.splitlines() if line.startswith("    ") and line[4] != " "]
+    assert names == list(dict.fromkeys(word.split()[0] for word in (" ".join(words) for words in walk(build_parser()))))
+    modules = subprocess.run([sys.executable, "-c", _LOOK], capture_output=True, text=True, check=True).stdout.split()
+    assert {name for name in modules if name.startswith("lamplighter.cli.")} <= LOADED
 
 
 def test_every_command_of_the_design_is_there() -> None:

@@ -512,7 +512,9 @@ def test_an_outcome_that_could_not_be_recorded_is_taken_from_the_lock(place: Pla
     lock.acquire("c")
     place.ledger.set_generation(number, lock.generation)
     lock.release("completed")
-    assert "predecessor_died" not in place.run(lambda _: MADE).flags
+    unknown = place.ledger.begin("generate", command="c", trigger="cron", process=dead)
+    assert "predecessor_died" in place.run(lambda _: MADE).flags  # that one ended without any word
+    assert getattr(place.ledger.find(unknown).report, "outcome", None) is Outcome.KILLED
     told = place.ledger.find(number).report
     assert told is not None
     assert (told.outcome, told.exit_code) == (Outcome.COMPLETED, 0)
